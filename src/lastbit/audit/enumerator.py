@@ -11,20 +11,23 @@ of a program that tosses coins for ever ends too.
 from __future__ import annotations
 
 import time
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from fractions import Fraction
-from typing import Final
+from functools import lru_cache
+from itertools import permutations
+from typing import Any, Final
 
 import gmpy2
 import numpy as np
 from numpy.typing import NDArray
 
+from lastbit._outcomes import hashable
 from lastbit.audit._tree import NOT_A_PROGRAM, StopRun, Tree
 from lastbit.audit.progress import Progress, deadline
 from lastbit.chance import distributions
 from lastbit.chance.bits import Words
 from lastbit.chance.distributions import Distribution
-from lastbit.chance.draw import Draw, Probabilities, Samples
+from lastbit.chance.draw import Draw, Made, Probabilities, Samples
 from lastbit.errors import AuditError
 from lastbit.mechanisms.mechanism import Program
 
@@ -32,6 +35,8 @@ _REPEAT_EVERY: Final = 256
 """One run in this many is repeated, to see whether the program depends on more than its draws."""
 _REPEATS: Final = 20
 """The first run is repeated this often, and each of this many runs after it once."""
+_MERGED: Final = 6
+"""All permutations of so many values are looked at, to follow only what differs."""
 _GUARD: Final = 64
 """Bounds on masses have this many bits more than the tolerance."""
 
@@ -124,12 +129,39 @@ class Enumerator(Draw):
     def _permutation(self, n: int) -> NDArray[np.int64]:
         return self._tree.permutation(n)
 
+    def permute(self, work: Callable[..., Made], values: Samples, *more: int) -> Made:
+        """Follow what a uniform permutation makes of values: equal results are one branch.
+
+        The work is done for every permutation, where they are few enough, once for the same values.
+        """
+        if len(values) > _MERGED or values.dtype.hasobject:
+            return super().permute(work, values, *more)
+        results, which = _permute_all(work, values.dtype.str, values.tobytes(), more)
+        result: Made = results[0 if which is None else self._one(which)]
+        return result
+
     def _uniforms(self, sizes: NDArray[np.int64], most: int) -> NDArray[np.int64]:
         return np.array([self._one(distributions.uniform(size)) for size in sizes.tolist()], np.int64)
 
     def words(self, n: int) -> Words:
         """Refuse to give words: a word has 2^64 branches, too many to follow."""
         self._tree.refuse("the auditor cannot follow a program that reads raw words. Use the other draws instead.")
+
+
+@lru_cache(maxsize=1 << 15)
+def _permute_all(
+    work: Callable[..., Any], kind: str, values: bytes, more: tuple[int, ...]
+) -> tuple[list[Any], Distribution | None]:
+    """Return the results that differ, and the law of which one comes; None where there is one only."""
+    array, counts = np.frombuffer(values, kind), dict[Hashable, int]()
+    results: list[Any] = []
+    for places in permutations(range(len(array))):
+        result = work(array.copy(), np.array(places, np.int64), *more)
+        key = hashable(result)
+        if key not in counts:
+            results.append(result)
+        counts[key] = counts.get(key, 0) + 1
+    return results, distributions.categorical(list(counts.values())) if len(results) > 1 else None
 
 
 def _outcome_masses(tree: Tree) -> dict[Hashable, gmpy2.mpq]:

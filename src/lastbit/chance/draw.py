@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import Any, Final, Protocol, overload
+from typing import Any, Final, Protocol, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,8 @@ from lastbit.chance.rounds import Rounds
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import Number, number, whole
 from lastbit.privacy.rate import Rate
+
+Made = TypeVar("Made")
 
 Samples = NDArray[Any]
 """int64, or Python integers (dtype object) when a sample does not fit."""
@@ -174,6 +176,17 @@ class Draw(ABC):
     def permutation(self, n: int) -> NDArray[np.int64]:
         """Return a uniform permutation of 0, …, n-1."""
         return self._permutation(whole(n, "n", least=0))
+
+    def permute(self, work: Callable[..., Made], values: Samples, *more: int) -> Made:
+        """Return work(values, permutation, *more) for a uniform permutation of as many numbers, by work without chance.
+
+        An auditor follows the results that differ, and not every permutation.
+
+        >>> import lastbit as lb
+        >>> lb.Sampler().permute(lambda values, places: sorted(places.tolist()), np.array([7, 7, 7]))
+        [0, 1, 2]
+        """
+        return work(values, self.permutation(len(values)), *more)
 
     def subset(self, n: int, k: int, *, most: tuple[int, int] | None = None) -> NDArray[np.int64]:
         """Return a uniform subset of k of the numbers 0, …, n-1, in rising order.

@@ -149,8 +149,8 @@ class Selector:
         """Return the best k of these contenders, from their steps + V·M, which are used up; and the gaps."""
         if self.shift:
             cells += draw.truncated_geometric(self.rate, 1 << self.shift, len(cells))
-        best, ahead = rank_steps(cells, draw.permutation(len(cells)), self.k + 1)
-        return best[: self.k], ahead
+        # Only differences count, which are below 2^63 in int64: an auditor meets the same ones again and again.
+        return draw.permute(_rank_best, cells - cells.min(), self.k)
 
     def noisy(self, n: int, steps_of: StepsOf, draw: Draw, scaled_values: ScaledValues | None = None) -> Samples:
         """Draw a V for every candidate, and return everyone's steps + V·M."""
@@ -168,6 +168,11 @@ class Selector:
             into = least[part]
             into += steps_of(part)
         return least
+
+
+def _rank_best(cells: Samples, places: NDArray[np.int64], k: int) -> tuple[NDArray[np.int64], Samples]:
+    best, ahead = rank_steps(cells, places, k + 1)
+    return best[:k], ahead
 
 
 def _width(k: int, fails: float) -> int:
