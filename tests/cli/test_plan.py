@@ -13,6 +13,7 @@ import pytest
 
 import lastbit as lb
 from lastbit import cli
+from lastbit.data.per_unit import reach_below_step
 from lastbit.ledger import Account
 from lastbit.questions.kinds import KINDS
 from lastbit.questions.report import account_line
@@ -74,12 +75,13 @@ def test_count_and_sum(capsys: Any) -> None:
         low, high = mechanism.release(100, draw=QUIET).interval("0.95")
         assert plan(options, capsys)["within"] == (high - low) / 2
     for options, each, epsilon in (("", 1, "9/5"), ("--most-rows 3", 3, "9/5"), ("--people-share 0", 1, 2)):
-        total = lb.exact_sum([10, 20], bounds=(-50, 100), resolution="1/10")
-        mechanism = lb.DiscreteLaplace(epsilon=epsilon, sensitivity=100 * each, resolution="1/10")
-        low, high = mechanism.release(total, draw=QUIET).interval("0.95")
+        facts: Any = {"groups": ["all"], "bounds": (-50, 100), "resolution": "1/10", "most_rows": each}
+        release = lb.GroupMeans(**facts, epsilon=epsilon).release({"all": [10, 20]}, draw=QUIET)
+        ((low, high),) = release.total_intervals("0.95")
         found = plan(f"sum --bounds -50 100 --resolution 1/10 --epsilon 2 {options}", capsys)
-        # A sum that lies between two steps is floored.
-        assert Fraction(found["exact"]["within"]) == (high - low) / 2 + Fraction(1, 10)
+        # A sum that lies between two steps is floored, and each number of 1,000 people by a hair.
+        hair = 1000 * reach_below_step((-50, 100))
+        assert Fraction(found["exact"]["within"]) == (high - low) / 2 + Fraction(1, 10) + hair
 
 
 def test_quantiles(capsys: Any) -> None:
@@ -101,12 +103,15 @@ def test_measure(capsys: Any) -> None:
 
 
 def test_mean(capsys: Any) -> None:
-    release = lb.NoisyMean(epsilon="9/10", bounds=(0, 1000)).release([500] * 2000, draw=QUIET)
-    low, high = release.interval("0.95")
-    fewest, most = release.people_interval("0.95")
+    mechanism = lb.GroupMeans(groups=["all"], epsilon="9/10", bounds=(0, 1000))
+    ((fewest, most),) = mechanism.release({"all": [500] * 2000}, draw=QUIET).people_intervals("0.95")
     found = plan("mean --bounds 0 1000 --people 2000 --epsilon 1", capsys)
-    assert Fraction(found["exact"]["within"]) == (high - low) / 2
-    assert f"the number of people by at most {-(-(most - fewest) // 2)}." in found["promise"]
+    within = mechanism.accuracy("0.95", 2000) + reach_below_step((0, 1000))
+    assert Fraction(found["exact"]["within"]) == within
+    # Half of what it was as a sum and a number: the two sums of a mean add up to the range.
+    low, high = lb.NoisyMean(epsilon="9/10", bounds=(0, 1000)).release([1000] * 2000, draw=QUIET).interval("0.95")
+    assert within < high - low
+    assert f"the number of people is off by at most {-(-(most - fewest) // 2) + 1}." in found["promise"]
     assert plan("mean --bounds 0 10 --people 2 --epsilon 1", capsys)["within"] == 10
 
 

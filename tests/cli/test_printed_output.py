@@ -90,9 +90,9 @@ def test_a_mean_has_the_digits_of_its_interval_and_whole_people(clinic: Path, ca
     _, head, row, *_ = capsys.readouterr().out.splitlines()
     people = ["people", "interval of people"]
     assert re.split(r"  +", head.strip()) == ["mean of cost", "interval", *people, "sum of cost", "interval of sums"]
-    # Half the interval is 1.2, and noise moves that by far less than 0.2: one decimal.
+    # Half the interval is 0.84, and noise moves that by far less than 0.1: two decimals.
     assert re.fullmatch(
-        r"[\d,]+\.\d  [\d,]+\.\d to [\d,]+\.\d  [\d,]+  [\d,]+ to [\d,]+  [\d,.]+  [\d,.]+ to [\d,.]+",
+        r"[\d,]+\.\d\d  [\d,]+\.\d\d to [\d,]+\.\d\d  [\d,]+  [\d,]+ to [\d,]+  [\d,.]+  [\d,.]+ to [\d,.]+",
         re.sub("  +", "  ", row.strip()),
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from math import comb
@@ -11,6 +12,7 @@ import pytest
 
 import lastbit as lb
 from lastbit.values.group_sums import GroupSums
+from tests.fixed_words import FixedWords
 
 TWO = lb.Eta(1, 1, 2)
 COSTS: dict[str, dict[str, Any]] = {"eta": {"eta": TWO}, "epsilon": {"epsilon": "3/2"}, "rho": {"rho": 2}}
@@ -170,3 +172,17 @@ def test_the_groups_of_a_product_are_in_the_order_of_the_list() -> None:
     groups = [*product("ab", "xy")]
     release = lb.GroupMeans(groups=groups, bounds=(0, 9), epsilon=90).release({("b", "x"): [9] * 50})
     assert [round(people) for people in release.people] == [0, 0, 50, 0]
+
+
+@pytest.mark.parametrize("bounds", [(0, 8), (-8, 8), (2, 8)])
+def test_a_total_allows_for_every_number_that_is_floored(bounds: tuple[int, int]) -> None:
+    """Each of 1,000 numbers may lie so far above what is added up: the interval has all of them."""
+    low, high = map(Fraction, bounds)
+    floored = Fraction(1, 4)
+    mechanism = lb.GroupMeans(groups=["a"], bounds=bounds, epsilon=1, resolution=1)
+    exact = GroupSums(((1000 * (5 - low), 1000),), (low, high), unit=Fraction(1))
+    raised = replace(exact, floored=floored, unit=None)
+    releases = (mechanism.release(sums, lb.Sampler(FixedWords("floored"))) for sums in (exact, raised))
+    (start, end), (least, most) = (release.total_intervals("0.95")[0] for release in releases)
+    assert least <= start
+    assert end + 1000 * floored <= most <= end + 1200 * floored + 2 * high

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +106,19 @@ def test_a_plan_in_percent_says_of_what(kind: str, options: dict[str, Any], whol
 
 
 def test_a_mean_of_nobody_says_so(visits: Path) -> None:
-    sentence = "Perhaps nobody has a number in ward: this mean may be of nobody."
-    told = [str(lb.ask("mean", visits, unit="who", of=of, bounds=(0, 6), epsilon=50)) for of in ("ward", "cost")]
-    assert [sentence in " ".join(text.split()) for text in told] == [True, False]
+    sentence = "Too few to say: perhaps nobody has a number in ward, or the interval"
+    for kind, mean in (("mean", "value"), ("sum", "mean")):
+        nobody, people = (lb.ask(kind, visits, unit="who", of=of, bounds=(0, 6), epsilon=50) for of in ("ward", "cost"))
+        assert sentence in " ".join(str(nobody).split())
+        assert "Too few to say" not in str(people)
+        assert [math.isnan(asked.to_frame()[mean][0]) for asked in (nobody, people)] == [True, False]
+        assert nobody.to_frame()["why"][0] == "too few to say"
+
+
+def test_a_sum_is_the_mean_of_totals_to_the_ledger() -> None:
+    shared = {"source": "v.csv", "unit": "who", "of": "cost", "bounds": [0, 6], "epsilon": 1}
+    total, mean = (KINDS[kind].parse({**shared, "per": "total"}) for kind in ("sum", "mean"))
+    assert identity_of(total) == identity_of(mean) == identity_of(KINDS["sum"].parse(shared))
+    assert total.question.mechanism.parameters == mean.question.mechanism.parameters
+    assert identity_of(KINDS["mean"].parse(shared)) == identity_of(KINDS["sum"].parse({**shared, "per": "mean"}))
+    assert identity_of(KINDS["mean"].parse(shared)) != identity_of(mean)

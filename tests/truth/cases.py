@@ -130,7 +130,13 @@ SUMS = [
     _case("mean", "crowd", of="number", bounds="auto", bounds_share="1/8", name="with automatic bounds"),
     _case("mean", "nobody", of="number", bounds="auto", name="with automatic bounds", long=True),
     _case("mean", "alone", of="number", bounds=(0, 10), epsilon="1/100", name="at a tiny cost"),
-]
+    _case("mean", "torn", of="number", bounds="auto", **_by(GROUPS), epsilon=4, name="chosen"),
+    _case("sum", "crowd", of="number", bounds="auto", **_by(ITEMS), most_items=2, rho=1, lots=True, name="chosen"),
+    _case("mean", "same rows", of="number", bounds="auto", **_by(("a", "b", "c", "d")), per="row", most_rows=2,
+          lots=True, epsilon=4, name="chosen"),
+    _case("sum", "same rows", of="number", bounds="auto", per="row", most_rows=2, lots=True, people_share=0,
+          name="chosen", long=True),
+]  # fmt: skip
 GROUP_NUMBERS = [
     _case("mean", "torn", of="number", bounds=(0, 100), **_by(GROUPS)),
     _case("mean", "torn", of="number", bounds=(0, 100), **_by(GROUPS), rho="1/8", level="0.8"),

@@ -122,6 +122,7 @@ PLACES = {
     "have": r"has|have",
     "limit": r"2,147,483,647",
     "condition": r".+",
+    "promise": r".+",
     "column": r"[A-Za-z ]+?",
     "command": r"lastbit .+",
     "intervals": r"intervals?",

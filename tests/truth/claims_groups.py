@@ -144,6 +144,8 @@ def sum_of_a_group(answer: Answer, places: Places) -> Iterator[Outcome]:
 
 
 @says(
+    "Nothing is known about the mean of {guess} {people}.",
+    "Of what is counted: nothing is known about the mean of {guess} {people}.",
     "Nothing is known about the mean of a group of {guess} {people}.",
     "Of what is counted: nothing is known about the mean of a group of {guess} {people}.",
     "Nothing is known about the share of a group of {guess} {people}.",

@@ -7,87 +7,65 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from tests.truth.claims import NUMBER, Answer, Outcome, between, parse, says, within
+from tests.truth.claims import NUMBER, Answer, Outcome, between, match_entries, parse, read, says
 from tests.truth.reference import rank_error
 
 Places = Mapping[str, str]
 
 
-@says("The interval holds with probability {level}, for numbers clamped to the bounds.")
-def sum_of_numbers(answer: Answer, _: Places) -> Iterator[Outcome]:
-    (interval,) = answer.column("interval")
-    yield Outcome("interval", within(interval, answer.truth.sum))
-
-
-@says("With probability {level} the sum is off by at most {within}, for numbers clamped to the bounds.")
+@says(
+    "With probability {level} the sum is off by at most {within}, for numbers clamped to the bounds.",
+    "Of what is counted: with probability {level} the sum is off by at most {within}, for numbers clamped to the "
+    "bounds.",
+)
 def sum_off_by(answer: Answer, places: Places) -> Iterator[Outcome]:
-    yield Outcome("plan: off by", abs(answer.values[0] - answer.truth.sum) <= parse(places["within"]))
+    from tests.truth.claims_groups import true_sums
 
-
-@says("All three intervals hold together with probability {level}, for numbers clamped to the bounds.")
-def mean_and_people(answer: Answer, _: Places) -> Iterator[Outcome]:
-    (mean,), people = answer.column("interval"), answer.report.columns
-    (numbers,) = next(column for name, column in people.items() if name.startswith("interval of"))
-    true_mean = answer.truth.mean
-    held = (true_mean is None or within(mean, true_mean)) and within(numbers, len(answer.truth.numbers))
-    (total,) = answer.column("interval of sums")
-    yield Outcome("intervals together", held and within(total, answer.truth.sum))
-    ends = answer.report.frame["total_low"], answer.report.frame["total_high"]
-    yield Outcome("the frame has the total", ends == ([total[0]], [total[1]]), sure=True)
+    ((total, _),) = true_sums(answer, counted=True).values()
+    (drawn,) = answer.report.frame["value" if answer.case.kind == "sum" else "total"]
+    yield Outcome("plan: off by", abs(drawn - total) <= parse(places["within"]))
 
 
 @says(
-    "With probability {level} the mean of {guess} {people} is off by about {off} at most where it is in the middle of "
-    "the bounds, by twice that at a bound, and the number of {people} by at most {people_off}."
+    "With probability {level} the mean of {guess} {people} is off by at most {off}, for numbers clamped to the bounds. "
+    "With probability {level} the number of {noun} is off by at most {people_off}.",
+    "Of what is counted: with probability {level} the mean of {guess} {people} is off by at most {off}, for numbers "
+    "clamped to the bounds. With probability {level} the number of {noun} is off by at most {people_off}.",
 )
 def mean_off_by(answer: Answer, places: Places) -> Iterator[Outcome]:
-    (low, high), mean, n = answer.truth.bounds, answer.truth.mean, len(answer.truth.numbers)
-    (estimate,), (units,) = (answer.report.frame[name] for name in ("value", "people"))
-    held = abs(units - n) <= parse(places["people_off"])
-    if mean is not None and parse(places["guess"]) == n:
-        half = (high - low) / 2
-        held = held and abs(estimate - mean) <= parse(places["off"]) * (1 + abs(mean - low - half) / half)
-    yield Outcome("plan: off by", held)
+    from tests.truth.claims_groups import true_sums
+
+    ((total, n),) = true_sums(answer, counted=True).values()
+    frame = answer.report.frame
+    (mean,), (people,) = frame["value" if answer.case.kind == "mean" else "mean"], frame["people"]
+    yield Outcome("plan: people off by", abs(people - n) <= parse(places["people_off"]))
+    if n and mean == mean and n >= parse(places["guess"]):
+        yield Outcome("plan: off by", abs(mean - total / n) <= parse(places["off"]))
 
 
-def _likely(answer: Answer, places: Places) -> bool:
-    """Tell whether the bounds came out as a plan supposed."""
-    return answer.truth.bounds == (parse(places["likely_low"]), parse(places["likely_high"]))
-
-
-@says(
-    "If the bounds come out as {likely_low} and {likely_high}, with probability {level} the sum is off by at most "
-    "{within}, for numbers clamped to the bounds."
-)
-def likely_sum_off_by(answer: Answer, places: Places) -> Iterator[Outcome]:
-    if _likely(answer, places):
-        yield from sum_off_by(answer, places)
-
-
-@says(
-    "If the bounds come out as {likely_low} and {likely_high}, with probability {level} the mean of {guess} {people} "
-    "is off by about {off} at most where it is in the middle of the bounds, by twice that at a bound, and the number "
-    "of {people} by at most {people_off}."
-)
-def likely_mean_off_by(answer: Answer, places: Places) -> Iterator[Outcome]:
-    if _likely(answer, places):
-        yield from mean_off_by(answer, places)
-
-
-@says("If the bounds come out as {likely_low} and {likely_high}, nothing is known about the mean of {guess} {people}.")
-def nothing_is_known_at_likely_bounds(answer: Answer, places: Places) -> Iterator[Outcome]:
-    if _likely(answer, places):
-        yield from nothing_is_known(answer, places)
+@says("If the bounds come out as {likely_low} and {likely_high}, {promise}")
+def likely_bounds(answer: Answer, places: Places) -> Iterator[Outcome]:
+    promise = places["promise"][0].upper() + places["promise"][1:]
+    entries = [entry for entry in match_entries(promise) if entry is not None]
+    yield Outcome("the promise has an entry", bool(entries), sure=True)
+    if answer.truth.bounds == (parse(places["likely_low"]), parse(places["likely_high"])):
+        yield from read(promise, answer)
 
 
 @says(
     "The bounds {low} and {high} were chosen from a public list; with probability {level} at most {beyond} {people} "
-    "have a number beyond either."
+    "have a number beyond either.",
+    "The bounds {low} and {high} were chosen from a public list; with probability {level} at most {beyond} {people} "
+    "have their number furthest from 0 beyond either.",
 )
 def chosen_bounds(answer: Answer, places: Places) -> Iterator[Outcome]:
-    yield Outcome("the bounds", answer.truth.bounds == (parse(places["low"]), parse(places["high"])), sure=True)
-    most = max(answer.truth.clamped.values())
+    low, high = answer.truth.bounds
+    yield Outcome("the bounds", (low, high) == (parse(places["low"]), parse(places["high"])), sure=True)
+    furthest = answer.truth.furthest.values()
+    most = max(sum(number < low for number in furthest), sum(number > high for number in furthest))
     yield Outcome("people beyond a bound", most <= parse(places["beyond"]))
+    several = "furthest" in places["text"]
+    yield Outcome("which number", several == (answer.truth.has_several_numbers), sure=True)
 
 
 @says(
@@ -99,11 +77,6 @@ def share_for_bounds(answer: Answer, places: Places) -> Iterator[Outcome]:
     right = parse(places["share"]) == Fraction(options.get("bounds_share", "1/4"))
     right = right and parse(places["step"]) == Fraction(options.get("resolution", "1/1000"))
     yield Outcome("the share for bounds", right, sure=True)
-
-
-@says("Nothing is known about the mean of {guess} {people}.")
-def nothing_is_known(answer: Answer, _: Places) -> Iterator[Outcome]:
-    yield Outcome("the interval has both bounds", answer.column("interval")[0] == answer.truth.bounds)
 
 
 @says(

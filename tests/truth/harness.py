@@ -121,7 +121,8 @@ class Trial:
                 for item, value in zip(own.items, map(Fraction, own.values), strict=True)
             }
         if isinstance(main, dict):
-            main = main["numbers"]
+            main = main["numbers"] if "numbers" in main else main["answer"]
+            main = main.make(release["answer"]) if isinstance(main, LaterValues) else main
         if isinstance(main, Unlisted):
             items, steps = main.highest(None)
             return {item: int(step) * Fraction(main.resolution) for item, step in zip(items, steps, strict=True)}

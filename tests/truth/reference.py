@@ -90,7 +90,7 @@ class Reference:
             return list(self.options["domain"])
         if "by" in self.options:
             return sorted({row.item for row in self.rows if row.item})
-        return ["all"] if self.options["kind"] == "share" else self._bins[0]
+        return ["all"] if self.options["kind"] in ("share", "mean", "sum") else self._bins[0]
 
     @cached_property
     def people_of_groups(self) -> dict[Any, set[str]]:
@@ -336,6 +336,24 @@ class Reference:
         for _, group, number in self.numbers:
             numbers["all" if group is None else group].append(number)
         return numbers
+
+    @property
+    def has_several_numbers(self) -> bool:
+        """Whether a person may have more than one number: in several groups, or one of each row."""
+        return self._has_units and (len(self.groups) > 1 or self.rule == "row")
+
+    @cached_property
+    def furthest(self) -> dict[str, Fraction]:
+        """Of each person, that of their numbers which lies furthest from zero, before anything is clamped."""
+        furthest: dict[str, Fraction] = {}
+        for (person, _), numbers in self.raw_numbers.items():
+            picked = {
+                "mean": [sum(numbers, Fraction(0)) / len(numbers)], "total": [sum(numbers, Fraction(0))],
+                "latest": numbers[-1:], "first": numbers[:1], "any": [max(numbers)],
+            }  # fmt: skip
+            own = [*picked.get(self.rule, numbers), furthest.get(person, Fraction(0))]
+            furthest[person] = max(own, key=lambda number: (abs(number), number))
+        return furthest
 
     @cached_property
     def clamped(self) -> dict[str, int]:

@@ -47,6 +47,9 @@ _FINER: Final = 10
 _MOST_FLOORED: Final = 4
 """A number is floored by less than so many steps of the finest grid."""
 
+_WORD: Final = (1 << 63) - 1
+"""The largest number of 64 bits."""
+
 _FURTHEST: Final = 1 << 60
 """Rows of a total are clamped at so many steps: a million times as far out as the bounds."""
 
@@ -76,6 +79,9 @@ class Numbers:
     beyond: NDArray[np.int64] | None = field(default=None, repr=False)
     """Of the unit of each number: 1 where one of its numbers was above the bounds, -1 below, 0 otherwise."""
 
+    extremes: tuple[NDArray[np.int64], NDArray[np.int64]] | None = field(default=None, repr=False)
+    """Of the unit of each number: its lowest and its highest one, where bounds are chosen later."""
+
     apart: bool = field(default=False, repr=False)
     """Whether each number of a unit is in a group of its own: not so where rows are numbers."""
 
@@ -85,7 +91,8 @@ class Numbers:
         """Return the numbers where at most so many of a unit count: the first of its lot."""
         assert self.ranks is not None  # noqa: S101
         first = self.ranks <= most
-        return replace(self, steps=self.steps[first], places=self.places[first], most=most, ranks=None, beyond=None)
+        kept: dict[str, Any] = {"steps": self.steps[first], "places": self.places[first]}
+        return replace(self, **kept, most=most, ranks=None, beyond=None, extremes=None)
 
     def clamp_to(self, bounds: tuple[Fraction, Fraction]) -> Numbers:
         """Return the numbers clamped to nearer bounds, inwards where these are between two steps.
@@ -95,14 +102,28 @@ class Numbers:
         (Fraction(2, 1), Fraction(5, 2))
         """
         low, high = math.ceil(bounds[0] / self.resolution), math.floor(bounds[1] / self.resolution)
-        return replace(self, steps=np.clip(self.steps, low, high), bounds=bounds)
+        # Chosen bounds may be further out than 64 bits reach, and no number is.
+        low, high = max(low, -_WORD), min(high, _WORD)
+        beyond = self.beyond
+        if self.extremes is not None:
+            lowest, highest = self.extremes
+            below = lowest < max(math.floor(bounds[0] / self.resolution), -_WORD)
+            beyond = np.where(highest > high, 1, np.where(below, -1, 0))
+        return replace(self, steps=np.clip(self.steps, low, high), bounds=bounds, beyond=beyond, extremes=None)
 
-    def count_beyond(self, bounds: tuple[Fraction, Fraction]) -> Counts:
-        """Return how many numbers lie below these bounds, above them and between: of units with one number each."""
-        low, high = math.floor(bounds[0] / self.resolution), math.floor(bounds[1] / self.resolution)
-        below, above = int((self.steps < low).sum()), int((self.steps > high).sum())
-        values = np.array([below, above, len(self) - below - above], np.int64)
-        return Counts(items=("below", "above", "between"), values=values, monotone=True, most_items=1)
+    @property
+    def furthest(self) -> NDArray[np.int64]:
+        """Of each unit, that of its numbers which lies furthest from zero; of two, the positive one. They are private.
+
+        >>> ends = np.array([-5, -5, 1]), np.array([3, 3, 1])
+        >>> Numbers(np.array([3, -5, 1]), np.array([0, 1, 0]), (), Fraction(1), (Fraction(-9), Fraction(9)), 2,
+        ...         ranks=np.array([1, 2, 1]), extremes=ends).furthest
+        array([-5,  1])
+        """
+        assert self.ranks is not None and self.extremes is not None  # noqa: S101, PT018
+        lowest, highest = (ends[self.ranks == 1] for ends in self.extremes)
+        furthest: NDArray[np.int64] = np.where(highest >= -lowest, highest, lowest)
+        return furthest
 
     @property
     def numbers_of_items(self) -> NDArray[np.int64]:
@@ -163,17 +184,22 @@ class Numbers:
     def group_sums(self, groups: int) -> GroupSums:
         """Return the sums behind the means of so many groups, for `GroupMeans` with the same bounds."""
         self._require_bound()
-        # As in `sum`: a lower bound between two steps is taken off as the step above it.
-        above = self.steps - math.ceil(self.bounds[0] / self.resolution)
-        halves = np.zeros((3, groups), np.int64)
-        for row, part in zip(halves, (above >> 32, above & 0xFFFFFFFF, np.ones_like(above)), strict=True):
-            np.add.at(row, self.places, part)
-        values = tuple(
-            (((upper << 32) + lower) * self.resolution, n) for upper, lower, n in halves.T.tolist()
-        )  # fmt: skip
+        values = ((self.sum - len(self) * self.bounds[0], len(self)),) if groups == 1 else self._sums_above(groups)
         most_items, most_rows = (min(self.most, groups), 1) if self.apart else (1, self.most)
         unit = reduce(common, self.bounds, Fraction(1)) if self.floored == 0 else None
         return GroupSums(values, self.bounds, most_items, most_rows, self.floored, unit)
+
+    def _sums_above(self, groups: int) -> tuple[tuple[Fraction, int], ...]:
+        """Return how far the numbers of each group lie above the lower bound, added up, and how many they are."""
+        halves = np.zeros((3, groups), np.int64)
+        parts = self.steps >> 32, self.steps & 0xFFFFFFFF, np.ones_like(self.steps)
+        for row, part in zip(halves, parts, strict=True):
+            np.add.at(row, self.places, part)
+        # As in `sum`: a lower bound between two steps is taken off as the step above it. It may be far below all steps.
+        lowest = math.ceil(self.bounds[0] / self.resolution)
+        return tuple(
+            (((upper << 32) + lower - n * lowest) * self.resolution, n) for upper, lower, n in halves.T.tolist()
+        )
 
     def group_sizes(self, groups: Sequence[Any]) -> Counts:
         """Return how many numbers each of these groups has, with how far one unit moves that."""
@@ -194,7 +220,8 @@ class Numbers:
     def of(self, place: int) -> Numbers:
         """Return the numbers of one item."""
         mask = self.places == place
-        return replace(self, steps=self.steps[mask], places=self.places[mask], items=(), ranks=None, beyond=None)
+        own: dict[str, Any] = {"steps": self.steps[mask], "places": self.places[mask]}
+        return replace(self, **own, items=(), ranks=None, beyond=None, extremes=None)
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -278,10 +305,12 @@ def rank_per_unit(
     domain: Any = None,
     missing: Missing = LEAVE_OUT,
     resolution: Number | None = None,
+    extremes: bool = False,
 ) -> Numbers:
     """Return the same for an open table, with no number left out by a bound yet: `Numbers.keep_first` does so later.
 
-    Every number comes with its rank in its unit's lot, and with what of its unit is beyond the bounds.
+    Every number comes with its rank in its unit's lot, and with what of its unit is beyond the bounds; with `extremes`,
+    for bounds that are chosen later, with the lowest and the highest number of its unit.
     """
     return _read_numbers(
         table,
@@ -298,6 +327,7 @@ def rank_per_unit(
         missing=missing,
         resolution=resolution,
         ranked=True,
+        extremes=extremes,
     )
 
 
@@ -317,6 +347,7 @@ def _read_numbers(
     missing: Missing,
     resolution: Number | None,
     ranked: bool,
+    extremes: bool = False,
 ) -> Numbers:
     if per not in WAYS:
         raise ParameterError(f"per must be one of {', '.join(map(repr, WAYS))}: got {per!r}.")
@@ -365,7 +396,7 @@ def _read_numbers(
         )
     domains = read_domains(domain, columns) if columns else []
     converted = [convert_items(items, types[name], name) for name, items in zip(columns, domains, strict=True)]
-    task = Task(tuple(columns), unit, of, amount, bound, per, order, (low, high), ranked, lowest)
+    task = Task(tuple(columns), unit, of, amount, bound, per, order, (low, high), ranked, lowest, extremes)
     items = combine_domains([column.items for column in converted]) if converted else ()
     more: list[NDArray[np.int64]]
     positions, steps, *more = call_engine(table.compute_numbers, task, [column.keys for column in converted])
@@ -375,10 +406,10 @@ def _read_numbers(
     # So is a decimal with too many digits for the engines, by less than a step.
     floored = Fraction(0) if known else (_MOST_FLOORED - (types[of] is not DECIMAL)) * grid.resolution
     most = most or max(len(items), 1)
-    ranks, beyond = more or (None, None)
-    return Numbers(
-        steps, positions, items, grid.resolution, public_bounds, most, floored, ranks, beyond, apart=per != "row"
-    )
+    lots: dict[str, Any] = {}
+    if ranked:
+        lots = {"ranks": more[0], **({"extremes": (more[1], more[2])} if extremes else {"beyond": more[1]})}
+    return Numbers(steps, positions, items, grid.resolution, public_bounds, most, floored, **lots, apart=per != "row")
 
 
 def _draw_bound(

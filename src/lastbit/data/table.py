@@ -61,6 +61,8 @@ class Task:
     """For `compute_numbers`: whether every number comes with its rank in the unit's lot, and with what is beyond."""
     lowest: int = 0
     """For ranked numbers: the floor of the lower bound, which may lie between two steps."""
+    extremes: bool = False
+    """For ranked numbers: whether each comes with its unit's lowest and highest one, and not with what is beyond."""
 
     @property
     def has_one_number(self) -> bool:

@@ -15,8 +15,8 @@ from lastbit.mechanisms.noisy_values import Noise, accuracy_of
 from lastbit.privacy.rate import Rate
 from lastbit.release import Interval, Release
 
-_MOST_NUMBERS: Final = 1 << 32
-"""Intervals of totals allow for so many numbers, each floored a little."""
+_SELDOM: Final = Fraction(1, 1 << 20)
+"""Of the cases in which the total of floored numbers may fail, the part where more people are there than was seen."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -125,16 +125,16 @@ class GroupMeanValues(Release):
         >>> high - low < 100
         True
         """
-        low, high = self.bounds
-        reach = reach_of_total(self.bounds, self.resolution, self.noise, self.rate, level)
-        joint = self._reach((1 + probability(level, "level")) / 2)
-        own = low == 0 or high in (0, -low)
+        allowed = 1 - probability(level, "level")
+        seldom = allowed * _SELDOM if self.floored else Fraction(0)
+        reach = reach_of_total(self.bounds, self.resolution, self.noise, self.rate, 1 - allowed + seldom)
+        more = noise_of_sum(self.noise, self.rate, 2, seldom) if seldom else 0
         step = Fraction(0) if self.on_grid else self.resolution
 
         def around(above: int, below: int) -> Interval:
-            most = _MOST_NUMBERS if own else max(0, math.floor(Fraction(above + below + 2 * joint) / self._range))
+            people = max(0, math.floor(Fraction(above + below + more) / self._range))
             total = self._total(above, below)
-            return total - reach, total + reach + step + most * self.floored
+            return total - reach, total + reach + step + people * self.floored
 
         return tuple(around(above, below) for above, below in self.sums)
 

@@ -41,7 +41,7 @@ METHODS: Final[dict[str, Method]] = {
     ),
     "NoisyMean": Method("A mean with noise", "discrete Laplace noise on the sum and on the number", _LAPLACE),
     "GroupMeans": Method(
-        "Means of groups", "discrete noise on the sum and on the number of each group", f"{_LAPLACE}; {_GAUSSIAN}"
+        "Means of groups", "discrete noise on each sum and on each number", f"{_LAPLACE}; {_GAUSSIAN}"
     ),
     "NoisyMax": Method("The largest with its gap", "the largest of the numbers with exponential noise", _DING_GAP),
     "NoisyTopK": Method("The largest with gaps", "the largest of the numbers with exponential noise", _DING_SECURE),

@@ -1,6 +1,8 @@
 """`--bounds auto` of sums and means: a share of the cost chooses the bounds, then the ordinary answer is clamped there.
 
-The bounds are a published part. Whose numbers are clamped, and the answer, are made of the bounds that were published.
+The bounds are a published part. Whose numbers are clamped, who has more groups or rows than count, and the answer are
+made of the bounds that were published. Each person counts once in the choice, by their number furthest from zero,
+whatever groups they are in.
 """
 
 from __future__ import annotations
@@ -8,17 +10,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import ceil
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from lastbit.errors import ParameterError
-from lastbit.estimate.people import noise_of_sum
-from lastbit.exact.numbers import number, probability
+from lastbit.exact.numbers import number
 from lastbit.mechanisms.mechanism import Mechanism
 from lastbit.mechanisms.parts import LaterPart, LaterValues, Parts
-from lastbit.questions.people import ANSWER, CLAMPED, PeopleParts, choose_noise, parse_share, share_of
+from lastbit.questions.group_numbers import GroupNumbers
+from lastbit.questions.people import ANSWER, share_of
 from lastbit.questions.question import Accuracy, Question
-from lastbit.questions.reading_notes import describe_numbers
 from lastbit.questions.report import format_percent, format_value
 
 if TYPE_CHECKING:
@@ -37,51 +38,21 @@ _MOST_APART: Final = 1000
 _WIDEST: Final = (Fraction(-5000), Fraction(5000))
 """Bounds of the most steps that there may be: what is allowed for them is allowed for all."""
 
-_UNSURE: Final = Fraction(1, 1 << 40)
-"""The number of people that a floored sum is of is above the published one, with its noise, so seldom."""
+_CHOSEN: Final = ("bounds", "resolution")
+"""The parameters of the answer that follow from the published bounds."""
 
 Ends = tuple[Fraction, Fraction]
 
 
-def ask_with_automatic_bounds(request: Request, rule: str) -> Question:
-    """Return the question for a sum or a mean whose bounds are chosen first."""
-    from lastbit.questions import samples
-    from lastbit.questions.reading import NUMBER_OPTIONS, read_numbers
-
-    if rule == "row" or request["by"]:
-        raise ParameterError(
-            "--bounds auto is for one number of each person, of all people: leave --by, --rows and --per row out, or "
-            "type the bounds. Nothing was read."
-        )
-    if request["missing"] != "leave-out":
-        raise ParameterError("--bounds auto leaves missing numbers out: leave --missing out, or type the bounds.")
-    auto = AutomaticNumbers(request)
-    options = {name: request[name] for name in NUMBER_OPTIONS}
-    reading = read_numbers(request.rows, request["of"], None, per=rule, **options, resolution=auto.list_step)
-    likely = auto.with_bounds(_LIKELY).question
-
-    def accuracy(units: int) -> Accuracy:
-        expected = likely.accuracy(units)
-        low, high = map(format_value, _LIKELY)
-        promise = f"{expected.sentence[:1].lower()}{expected.sentence[1:]}"
-        return replace(expected, sentence=f"If the bounds come out as {low} and {high}, {promise}")
-
-    return Question(
-        auto.mechanism,
-        reading=reading.then(auto.arrange),
-        report=auto.report,
-        sample=lambda units: auto.arrange(samples.make_numbers(units, ("0", "1000"), auto.list_step).keep_first(1)),
-        accuracy=accuracy,
-        notes=[*describe_numbers(request, rule), *auto.notes],
-        depends_on_units=likely.depends_on_units,
-    )
-
-
 @dataclass(frozen=True, eq=False)
 class AutomaticNumbers:
-    """The parts of a sum or a mean with automatic bounds: the bounds, whose numbers are clamped, and the answer."""
+    """A sum or a mean with automatic bounds. Its parts are the bounds, and the answer for the published bounds."""
 
     request: Request
+    rule: str
+    """The rule that makes one number of the rows of a person in a group; "row" where each row is a number."""
+    leads: str
+    """What was asked for: "mean" or "sum"."""
     choices: tuple[Any, ...] | None = None
     """The list of bounds, where it is another than the usual one: for laws on small instances."""
     parts: int = _MOST_APART
@@ -93,111 +64,113 @@ class AutomaticNumbers:
         return self.request["resolution"] or _FINE_STEP
 
     @property
-    def _people(self) -> PeopleParts:
-        return PeopleParts(share=parse_share(self.request["people_share"]), clamped=True)
-
-    @property
-    def costs(self) -> dict[str, dict[str, Any]]:
-        """The cost of each part."""
-        share, clamped = number(self.request["bounds_share"], "--bounds-share"), self._people.share
+    def share(self) -> Fraction:
+        """The share of the cost that chooses the bounds."""
+        share = number(self.request["bounds_share"], "--bounds-share")
         if not 0 < share <= Fraction(1, 2):
             raise ParameterError(
                 f"--bounds-share must be above 0 and at most 1/2, a share of the cost: got {share}. 1/4 is usual."
             )
-        shares = {BOUNDS: share, **({CLAMPED: clamped} if clamped else {}), ANSWER: 1 - share - clamped}
-        return {name: share_of(self.request.cost, part) for name, part in shares.items()}
+        return share
 
-    def with_bounds(self, bounds: Ends) -> Request:
-        """Return the request of the answer alone, for bounds that are known."""
-        step = choose_noise_step(bounds, self.parts)
-        return self.request.change(bounds=list(bounds), people_share="0", resolution=step, **self.costs[ANSWER])
+    def with_bounds(self, bounds: Ends) -> GroupNumbers:
+        """Return the question of the answer alone, for bounds that are known."""
+        left = {name: str(amount) for name, amount in share_of(self.request.cost, 1 - self.share).items()}
+        request = self.request.change(bounds=list(bounds), resolution=None, **left)
+        return GroupNumbers(request, self.rule, self.leads, choose_noise_step(bounds, self.parts))
 
-    @property
+    @cached_property
     def mechanism(self) -> Parts:
-        """The mechanism of all parts. That of the answer is built of the published bounds."""
+        """The mechanism of both parts. That of the answer is built of the published bounds."""
         import lastbit as lb
 
-        costs = self.costs
         # Refuses a cost whose noise could not be drawn, before anything is charged.
-        typical = self.with_bounds(_WIDEST).question.mechanism
-        chooser = lb.AutomaticBounds(resolution=self.list_step, choices=self.choices, **costs[BOUNDS])
-        parts: dict[str, Mechanism[Any] | LaterPart] = {BOUNDS: chooser}
-        if CLAMPED in costs:
-            parts[CLAMPED] = choose_noise(costs[CLAMPED])
-        facts = {**share_text(costs[ANSWER]), "bounds": "the published bounds"}
+        typical = self.with_bounds(_WIDEST).ask().mechanism
+        cost: dict[str, Any] = share_of(self.request.cost, self.share)
+        chooser = lb.AutomaticBounds(resolution=self.list_step, choices=self.choices, **cost)
+        known = {name: text for name, text in typical.parameters.items() if name.rpartition(".")[2] not in _CHOSEN}
+        facts = {**known, "bounds": "the published bounds"}
 
         def build(published: Mapping[str, Any]) -> Mechanism[Any]:
-            return self.with_bounds(_find_bounds(published)).question.mechanism
+            return self.with_bounds(find_bounds(published)).ask().mechanism
 
-        parts[ANSWER] = LaterPart(typical.name, typical.cost, facts, build)
-        return Parts(parts=parts)
+        return Parts(parts={BOUNDS: chooser, ANSWER: LaterPart(typical.name, typical.cost, facts, build)})
 
     def arrange(self, numbers: Numbers) -> Mapping[str, Any]:
-        """Return the private values of all parts, from numbers that no bound clamps yet."""
+        """Return the private values of both parts, from numbers that no bound clamps yet."""
         from lastbit.values.grid_steps import GridSteps
 
         chooser: Any = self.mechanism.parts[BOUNDS]
 
         def answer(published: Any) -> Any:
-            bounds = _find_bounds(published)
-            clamped, step = numbers.clamp_to(bounds), choose_noise_step(bounds, self.parts)
-            if self.request.kind.name == "mean":
-                return clamped.mean(step)
-            total, above = clamped.total(step), self._steps_above(published, numbers.floored, step)
-            return replace(total, above=above) if total.above and above is not None else total
+            bounds = find_bounds(published)
+            return self.with_bounds(bounds).arrange(numbers.clamp_to(bounds))
 
-        values: dict[str, Any] = {
-            BOUNDS: GridSteps(chooser.floor_steps(numbers.steps, numbers.resolution, numbers.floored)),
-            CLAMPED: LaterValues(lambda published: numbers.count_beyond(_find_bounds(published))),
-            ANSWER: LaterValues(answer),
-        }
-        return {name: values[name] for name in self.costs}
+        steps = chooser.floor_steps(numbers.furthest, numbers.resolution, numbers.floored)
+        return {BOUNDS: GridSteps(steps), ANSWER: LaterValues(answer)}
 
-    def _steps_above(self, published: Any, floored: Fraction, step: Fraction) -> int | None:
-        """Return how many steps a sum may lie above its floor, as so many people are floored: the published number."""
-        if CLAMPED not in self.costs:
-            return None
-        part = published[CLAMPED]
-        people = sum(map(int, part.steps)) + noise_of_sum(part.noise, part.rate, len(part.steps), _UNSURE)
-        return ceil(max(0, people) * floored / step) + 1
+    def ask(self) -> Question:
+        """Return the question."""
+        from lastbit.questions import samples
+
+        request = self.request
+        if request["missing"] not in ("leave-out", "show"):
+            raise ParameterError("--bounds auto leaves missing numbers out: leave --missing out, or type the bounds.")
+        likely = self.with_bounds(_LIKELY)
+        question, low, high = likely.ask(), *map(format_value, _LIKELY)
+
+        def accuracy(units: int) -> Accuracy:
+            expected = likely.accuracy(units)
+            promise = f"{expected.sentence[:1].lower()}{expected.sentence[1:]}"
+            return replace(expected, sentence=f"If the bounds come out as {low} and {high}, {promise}")
+
+        def sample(units: int) -> Mapping[str, Any]:
+            made = samples.make_numbers(
+                units, ("0", "1000"), self.list_step, groups=len(likely.names), apart=likely.is_apart
+            )
+            return self.arrange(replace(made, beyond=None, extremes=(made.steps, made.steps)))
+
+        grouping = likely.grouping
+        grouping.pop("most_items", None)
+        reading = likely.read_with(None, resolution=self.list_step, ranked=True, extremes=True, **grouping)
+        return Question(
+            self.mechanism,
+            reading=reading.then(self.arrange),
+            report=self.report,
+            sample=sample,
+            accuracy=accuracy,
+            notes=[*question.notes, *self.notes],
+            depends_on_units=question.depends_on_units,
+        )
 
     def report(self, published: Any) -> Report:
-        """Describe a release: the answer for numbers clamped to the published bounds, the bounds, who is clamped."""
-        request, words, bounds = self.request, self.request.words, _find_bounds(published)
-        surely = probability(request.level, "level") * (1 - 2 * _UNSURE) + 2 * _UNSURE
-        base = self.with_bounds(bounds).change(level=surely).question.report(published.main)
-        low, high = texts = (format_value(bounds[0]), format_value(bounds[1]))
-        reading = self._people.read(published, request.level)
+        """Describe a release: the answer for numbers clamped to the published bounds, and the bounds."""
+        request, words, bounds = self.request, self.request.words, find_bounds(published)
+        numbers = self.with_bounds(bounds)
+        base = numbers.report(published[ANSWER])
+        low, high = map(format_value, bounds)
         chooser: Any = self.mechanism.parts[BOUNDS]
         level, beyond = format_percent(request.level), chooser.accuracy(request.level)
-        notes = [
-            *(note.replace(format_percent(surely), level) for note in base.notes),
+        # A person with several numbers counts in the choice by one of them.
+        which = "a number" if numbers.has_one_number else "their number furthest from 0"
+        note = (
             f"The bounds {low} and {high} were chosen from a public list; with probability {level} at most {beyond:,} "
-            f"{words.people} have a number beyond either.",
-            *reading.describe_clamping(request["of"], texts, words),
-        ]
-        data = {**base.data, **published.to_dict(), "bounds": list(bounds), **reading.data}
-        own = {name: base.data[name] for name in ("of", "per", "missing", "interval", *base.frame)}
-        own["level"] = request.level
-        return replace(base, title=published.title, notes=notes, data=data | own)
+            f"{words.people} have {which} beyond either."
+        )
+        whole = published.to_dict()
+        # Of the cost and the parts the whole speaks, of the numbers the answer.
+        own = {name: value for name, value in base.data.items() if name in base.frame or name not in whole}
+        data = {**whole, **own, "bounds": list(bounds)}
+        return replace(base, title=published.title, notes=[*base.notes, note], data=data)
 
     @property
     def notes(self) -> list[str]:
         """How the bounds are chosen."""
-        share = format_value(number(self.request["bounds_share"], "--bounds-share"))
         return [
-            f"A share of {share} of the cost chooses bounds for these numbers from a public list of round numbers, in "
-            f"steps of {format_value(number(self.list_step, '--resolution'))}. Bounds that you know cost nothing."
+            f"A share of {format_value(self.share)} of the cost chooses bounds for these numbers from a public list of "
+            f"round numbers, in steps of {format_value(number(self.list_step, '--resolution'))}. Bounds that you know "
+            "cost nothing."
         ]
-
-
-def share_text(cost: Mapping[str, Any]) -> dict[str, str]:
-    """Return a cost as the parameters of a mechanism have it.
-
-    >>> share_text({"epsilon": Fraction(1, 2)})
-    {'epsilon': '1/2'}
-    """
-    return {name: str(amount) for name, amount in cost.items()}
 
 
 def choose_noise_step(bounds: Ends, parts: int = _MOST_APART) -> Fraction:
@@ -227,5 +200,6 @@ def widen(bounds: Ends) -> Ends:
     return (min(low, -least) if low else low), (max(high, least) if high else high)
 
 
-def _find_bounds(published: Any) -> Ends:
+def find_bounds(published: Any) -> Ends:
+    """Return the bounds that a release has, as the answer takes them."""
     return widen(published[BOUNDS].bounds)

@@ -16,7 +16,7 @@ from lastbit.questions.people import PeopleParts, PeopleReading, parse_share
 from lastbit.questions.published_groups import TOO_FEW, PublishedGroups, blank_out
 from lastbit.questions.question import Accuracy, Question
 from lastbit.questions.reading_notes import count_rows_of, describe_all, describe_groups, describe_numbers
-from lastbit.questions.report import Report, format_bound, format_percent
+from lastbit.questions.report import Report, format_bound, format_percent, format_value
 
 if TYPE_CHECKING:
     import lastbit as lb
@@ -34,6 +34,8 @@ class GroupNumbers:
     """The rule that makes one number of the rows of a person in a group; "row" where each row is a number."""
     leads: str
     """What was asked for: "mean" or "sum". The other one is published too."""
+    step: Fraction | None = None
+    """The step of the noise, where it follows neither from the bounds nor from what is said."""
 
     @property
     def _words(self) -> Words:
@@ -74,12 +76,34 @@ class GroupNumbers:
         """Whether a number may lie beyond the bounds."""
         return True
 
+    @property
+    def is_apart(self) -> bool:
+        """Whether a person has one number in each group: not so where rows are numbers."""
+        return not self._of_rows
+
+    @property
+    def has_one_number(self) -> bool:
+        """Whether a person has one number at most."""
+        return self.request.rows.unit is None or (self.is_apart and len(self.names) == 1)
+
     def read(self, **options: Any) -> Reading[Numbers]:
         """Return the reading of the numbers, with these options of groups."""
+        return self.read_with(self.bounds, **options)
+
+    def read_with(self, bounds: tuple[str, str] | None, **options: Any) -> Reading[Numbers]:
+        """Return the reading of the numbers with other bounds, or with none yet."""
         from lastbit.questions.reading import NUMBER_OPTIONS, read_numbers
 
         own = {name: self.request[name] for name in NUMBER_OPTIONS}
-        return read_numbers(self.request.rows, self.request["of"], self.bounds, per=self.rule, **own, **options)
+        return read_numbers(self.request.rows, self.request["of"], bounds, per=self.rule, **own, **options)
+
+    @property
+    def grouping(self) -> dict[str, Any]:
+        """The options of groups that a reading takes."""
+        if not self.items.by:
+            return {}
+        limit = None if self._of_rows or self.request.rows.unit is None else self.items.most_items
+        return {"by": self.items.by, "domains": self.items.domains, "most_items": limit}
 
     @cached_property
     def people(self) -> PeopleParts:
@@ -103,13 +127,20 @@ class GroupNumbers:
         """The step of the noise: as it is said, or as the bounds say; coarser where Gaussian noise were too wide."""
         from lastbit.chance.gaussian import is_too_wide
         from lastbit.exact.numbers import number
+        from lastbit.mechanisms.grid_mechanism import MOST_STEPS
         from lastbit.values.bounds import default_step, parse_bounds
 
         if self.request["resolution"] is not None:
             return self.request["resolution"]
         low, high = parse_bounds(self.bounds)
-        step, cost = default_step((low, high)), self.people.main_cost(self.request.cost)
+        step, cost = self.step or default_step((low, high)), self.people.main_cost(self.request.cost)
         if "rho" not in cost:
+            if self.people.highest * (high - low) > step * MOST_STEPS:
+                raise ParameterError(
+                    f"--bounds must have fewer digits: on a step that both of {self.bounds[0]} and {self.bounds[1]} "
+                    "are on, one person moves the result by too many steps. Round the bounds outwards, such as "
+                    "--bounds 0 1e15 instead of 1 1e15."
+                )
             return step
         most = self.people.highest ** (2 if self._of_rows else 1)
         loss = number(cost["rho"], "rho") / most
@@ -123,30 +154,27 @@ class GroupNumbers:
         from lastbit.questions import samples
 
         request, people = self.request, self.people
-        limit = None if self._of_rows or request.rows.unit is None else self.items.most_items
-        grouping: dict[str, Any] = {"by": self.items.by, "most_items": limit} if self.items.by else {}
-        if self.items.by:
-            grouping["domains"] = self.items.domains
-        reading = self.read(**grouping, ranked=bool(people.measured))
+        reading = self.read(**self.grouping, ranked=bool(people.measured))
         size = len(self.names)
         self.build(people.highest, people.main_cost(request.cost))  # refuses what cannot be, before anything is read
         return Question(
             people.mechanism(request.cost, self.build),
-            reading=reading.then(self._arrange),
+            reading=reading.then(self.arrange),
             report=self.report,
-            sample=lambda units: self._arrange(
-                samples.make_numbers(units, self.bounds, self._step, groups=size, apart=not self._of_rows)
+            sample=lambda units: self.arrange(
+                samples.make_numbers(units, self.bounds, self._step, groups=size, apart=self.is_apart)
             ),
             accuracy=self.accuracy,
             notes=self._describe_reading(),
             depends_on_units=self.leads != "sum",
         )
 
-    def _arrange(self, numbers: Numbers) -> Any:
+    def arrange(self, numbers: Numbers) -> Any:
         """Return the values of all parts."""
         size = len(self.names)
         if not self.people.measured:
-            return (numbers if numbers.ranks is None else numbers.keep_first(1)).group_sums(size)  # a sample has ranks
+            counted = numbers if numbers.ranks is None else numbers.keep_first(self.people.highest)
+            return counted.group_sums(size)
         return self.people.values(numbers, lambda most: numbers.keep_first(most).group_sums(size))
 
     def report(self, published: Any) -> Report:
@@ -193,6 +221,11 @@ class GroupNumbers:
         """What intervals are about, in the middle of a sentence."""
         return "for numbers clamped to the bounds"
 
+    @property
+    def _who_counts(self) -> str:
+        """What makes a person one of a group, or one of all."""
+        return "is in the group" if self.items.by else f"has a number in {self.request['of']}"
+
     def _notes(self, reading: PeopleReading, shown: Sequence[bool]) -> list[str]:
         request, words, level = self.request, self._words, format_percent(self.request.level)
         notes = [f"Each interval holds with probability {level} or more, {self._interval_of}."]
@@ -210,11 +243,13 @@ class GroupNumbers:
                     f"{words.one} counts in {where}, picked at random: {who}. The intervals allow for them; "
                     "--most-items all leaves nobody out."
                 )
-        notes += reading.describe_clamping(request["of"], self.bounds, words)
+        # As they were typed, or as people read the bounds that a part chose.
+        first, last = self.bounds if self.step is None else (format_value(Fraction(end)) for end in self.bounds)
+        notes += reading.describe_clamping(request["of"], (first, last), words)
         if not all(shown):
             notes.append(
-                f"{capitalize(TOO_FEW)}: perhaps nobody is in the group, or the interval of the number is as wide as "
-                "can be."
+                f"{capitalize(TOO_FEW)}: perhaps nobody {self._who_counts}, or the interval of the number is as wide "
+                "as can be."
             )
         return notes
 
@@ -245,25 +280,25 @@ class GroupNumbers:
 
         main = self.build(self.people.highest, self.people.main_cost(self.request.cost))
         level, of = probability(self.request.level, "level"), self.request["of"]
-        (low, high), hair = parse_bounds(self.request["bounds"]), reach_below_step(self.request["bounds"])
+        (low, high), hair = parse_bounds(self.bounds), reach_below_step(self.bounds)
         begins = f"With probability {format_percent(level)}"
         if self.leads == "sum":
             off = main.total_accuracy(level) + units * hair
             sentence = (
-                f"{begins} the sum of a group is off by at most {format_bound(off, whole=False)}, for numbers clamped "
-                "to the bounds."
+                f"{begins} the sum{' of a group' if self.items.by else ''} is off by at most "
+                f"{format_bound(off, whole=False)}, for numbers clamped to the bounds."
             )
             return Accuracy(off, of, self._narrow_sentence(sentence), total=units * max(abs(low), abs(high)))
         guess = max(1, units // len(self.names))
         who = self._words.count_rows(guess) if self._of_rows else self._words.count(guess)
-        off = main.accuracy(level, guess) + hair
+        group, of_group = (f"a group of {who}", " of a group") if self.items.by else (who, "")
+        off = min(high - low, main.accuracy(level, guess) + hair)
         sentence = (
-            f"{begins} the mean of a group of {who} is off by at most {format_bound(off, whole=False)}, for numbers "
-            f"clamped to the bounds. {begins} the number of {self.noun} of a group is off by at most "
+            f"{begins} the mean of {group} is off by at most {format_bound(off, whole=False)}, for numbers clamped to "
+            f"the bounds. {begins} the number of {self.noun}{of_group} is off by at most "
             f"{format_bound(main.people_accuracy(level), whole=True)}."
             if off < high - low
-            else f"Nothing is known about the mean of a group of {who}. Ask with more of them, or with a larger "
-            "--epsilon."
+            else f"Nothing is known about the mean of {group}. Ask with more of them, or with a larger --epsilon."
         )
         return Accuracy(off, of, self._narrow_sentence(sentence), total=high - low)
 

@@ -275,7 +275,7 @@ KINDS: Final[dict[str, Kind]] = {
                 f"mean {_COST} --per latest --latest-by date --bounds 0 1000 --epsilon 1",
                 f"mean {_COST} --per row --most-rows 5 --bounds 0 1000 --epsilon 1",
             ),
-            lambda facts: ("mean", sums.canonicalize_rule(facts)),
+            lambda facts: sums.canonicalize_sum(facts, "mean"),
         ),
         Kind(
             "share",

@@ -247,6 +247,7 @@ def read_numbers(
     domains: Sequence[Domain] = (),
     most_items: int | None = None,
     ranked: bool = False,
+    extremes: bool = False,
 ) -> Reading[Numbers]:
     """Read the number of each unit, or of each unit in each group: see `per_unit`."""
     names = tuple(name for name in (*by, rows.unit, latest_by, first_by) if name is not None)
@@ -261,7 +262,7 @@ def read_numbers(
         from lastbit.data.per_unit import per_unit, rank_per_unit
 
         rule: Any = per
-        bound: dict[str, Any] = {} if ranked else {"most_items": most_items}
+        bound: dict[str, Any] = {"extremes": extremes} if ranked else {"most_items": most_items}
         domain, columns = None, by
         if by:
             table, columns, domain = _label_groups(domains, table, by)

@@ -88,6 +88,10 @@ class GroupShares(GroupNumbers):
         return {"percent": shares, "interval": ends, **both, **people}
 
     @property
+    def _who_counts(self) -> str:
+        return "is in the group" if self.items.by else "is counted"
+
+    @property
     def _interval_of(self) -> str:
         return "of the share and of both of its numbers"
 

@@ -306,10 +306,16 @@ TOPICS: Final[dict[str, Topic]] = {
             "mean",
             "mean",
             "Mean",
-            "The mean of a number over all people who have it, and how many they are.",
+            "The mean of a number over all people who have it, their total, and how many they are.",
             (_OF, _BOUNDS, _PER, *_GROUPS, *_LAST),
         ),
-        Topic("sum", "sum", "Sum", "The sum of a number over all people.", (_OF, _BOUNDS, *_GROUPS, *_LAST)),
+        Topic(
+            "sum",
+            "sum",
+            "Sum",
+            "The sum of a number over all people, their mean, and how many have it.",
+            (_OF, _BOUNDS, *_GROUPS, *_LAST),
+        ),
         Topic(
             "share",
             "share",

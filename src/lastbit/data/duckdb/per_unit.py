@@ -7,6 +7,9 @@ from typing import Any, Final
 from lastbit.data.duckdb.bound import keep_rows
 from lastbit.data.table import Task
 
+_ONLY: Final = "lastbit_step AS lastbit_lowest, lastbit_step AS lastbit_highest"
+"""The extremes of a unit with one number."""
+
 _WORD: Final = (1 << 63) - 1
 """The largest number of 64 bits."""
 
@@ -38,31 +41,37 @@ def rank_numbers(rows: Any, task: Task, position: str) -> Any:
 
     The columns are lastbit_position, lastbit_step, lastbit_rank, and lastbit_beyond: 1 where a unit has a number above
     the bounds, -1 where it has one below them and none above, and 0 otherwise. The steps of rows are not clamped yet.
+    For `task.extremes` lastbit_lowest and lastbit_highest, of all numbers of the unit, come in place of the last.
     """
     clamped = _clamp("lastbit_raw", *task.ends)
     above, below = f"lastbit_raw > {task.ends[1]}", f"lastbit_raw < {task.lowest}"
     beyond = f"CASE WHEN {above} THEN 1 WHEN {below} THEN -1 ELSE 0 END"
     if task.unit is None:
         rows = rows.project(f"{position} AS lastbit_position, lastbit_step AS lastbit_raw")
-        return rows.project(
-            f"lastbit_position, {clamped} AS lastbit_step, 1 AS lastbit_rank, {beyond} AS lastbit_beyond"
-        )
+        only = _ONLY if task.extremes else f"{beyond} AS lastbit_beyond"
+        rows = rows.project(f"lastbit_position, {clamped} AS lastbit_step, lastbit_raw")
+        return rows.project(f"lastbit_position, lastbit_step, 1 AS lastbit_rank, {only}")
     order = ", lastbit_order" if task.order is not None else ""
     rows = rows.project(f"{position} AS lastbit_position, lastbit_unit, lastbit_step AS lastbit_raw{order}")
     rows, seen = _reduce_raw_rows(rows, task, clamped, above, below)
     if task.has_one_number:
         # Nothing is left to order: a unit's only number is the first of its lot.
         sides = "CAST(CASE WHEN lastbit_above THEN 1 WHEN lastbit_below THEN -1 ELSE 0 END AS TINYINT)"
-        return rows.project(f"lastbit_position, lastbit_step, 1 AS lastbit_rank, {sides} AS lastbit_beyond")
+        only = _ONLY if task.extremes else f"{sides} AS lastbit_beyond"
+        return rows.project(f"lastbit_position, lastbit_step, 1 AS lastbit_rank, {only}")
     key = 0 if task.bound is None else task.bound.key
     mark = f"hash(xor(hash(lastbit_unit, {', '.join(seen)}), CAST({key} AS UBIGINT)))"
     sorting = ", ".join(f"{name} ASC" for name in (mark, *seen))
     unit = "OVER (PARTITION BY lastbit_unit)"
+    sides = (
+        f"min(lastbit_step) {unit} AS lastbit_lowest, max(lastbit_step) {unit} AS lastbit_highest"
+        if task.extremes
+        else f"CASE WHEN bool_or(lastbit_above) {unit} THEN 1 WHEN bool_or(lastbit_below) {unit} THEN -1 ELSE 0 END "
+        "AS lastbit_beyond"
+    )
     return rows.project(
         "lastbit_position, lastbit_step, "
-        f"row_number() OVER (PARTITION BY lastbit_unit ORDER BY {sorting}) AS lastbit_rank, "
-        f"CASE WHEN bool_or(lastbit_above) {unit} THEN 1 WHEN bool_or(lastbit_below) {unit} THEN -1 ELSE 0 END "
-        "AS lastbit_beyond"
+        f"row_number() OVER (PARTITION BY lastbit_unit ORDER BY {sorting}) AS lastbit_rank, {sides}"
     )
 
 

@@ -94,7 +94,8 @@ class DuckDBTable:
             rows = join_domain(rows, self._columns.domain(name, column_keys, i), i, "inner")
             position = f"({position}) * {len(column_keys)} + lastbit_position_{i}"
         if task.ranked:
-            names = ("lastbit_position", "lastbit_step", "lastbit_rank", "lastbit_beyond")
+            more = ["lastbit_lowest", "lastbit_highest"] if task.extremes else ["lastbit_beyond"]
+            names = ["lastbit_position", "lastbit_step", "lastbit_rank", *more]
             return _fetch_numbers(rank_numbers(rows, task, position), task, names)
         with ExitStack() as closing:
             numbers = reduce_rows(rows, task, position)
