@@ -232,7 +232,7 @@ class Request:
         split, join, on = (self.values.get(name) for name in ("split", "join", "on"))
         if split is not None:
             yield f"Each item of {split[0]} is {article(self.words.row)} {self.words.row} here."
-        if join is not None and on not in self.rows.unit_columns:
+        if join is not None and on not in self.rows.unit_names:
             yield f"What {PurePath(join).name} holds is public: only the rows of the table are protected."
 
     @cached_property
