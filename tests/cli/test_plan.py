@@ -108,7 +108,7 @@ def test_mean(capsys: Any) -> None:
     found = plan("mean --bounds 0 1000 --people 2000 --epsilon 1", capsys)
     within = mechanism.accuracy("0.95", 2000) + reach_below_step((0, 1000))
     assert Fraction(found["exact"]["within"]) == within
-    # Half of what it was as a sum and a number: the two sums of a mean add up to the range.
+    # Narrower than that of a sum and a number at a bound, where theirs is widest.
     low, high = lb.NoisyMean(epsilon="9/10", bounds=(0, 1000)).release([1000] * 2000, draw=QUIET).interval("0.95")
     assert within < high - low
     assert f"the number of people is off by at most {-(-(most - fewest) // 2) + 1}." in found["promise"]
