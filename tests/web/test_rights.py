@@ -79,11 +79,11 @@ def test_with_tls_nothing_goes_in_the_clear(desk: Desk) -> None:
 
 
 ASKED = {
-    "at", "bin", "bins", "bounds", "bounds_share", "by", "closed", "dates", "day", "delta", "discover", "domain",
-    "edges", "epsilon", "every", "first_by", "form", "hour", "k", "latest_by", "level", "limit", "missing", "month",
-    "most_items", "most_rows", "noun", "numbers", "of", "one_each", "others", "people_share", "per", "resolution",
-    "rho", "row_noun", "rows", "rule", "scale", "set", "tables", "texts", "threshold", "ways", "week", "weekday",
-    "weight", "weights", "where", "year",
+    "at", "bin", "bins", "bounds", "bounds_share", "by", "closed", "dates", "day", "delta", "discover",
+    "domain", "edges", "epsilon", "every", "first_by", "form", "hour", "in_each", "k", "latest_by", "level",
+    "limit", "missing", "month", "most_items", "most_rows", "noun", "numbers", "of", "one_each", "others",
+    "people_share", "per", "resolution", "rho", "row_noun", "rows", "rule", "scale", "set", "tables", "texts",
+    "threshold", "ways", "week", "weekday", "weight", "weights", "where", "year",
 }  # fmt: skip
 """Options that whoever asks may choose. A new option must be put here, or be the server's alone."""
 
