@@ -52,3 +52,6 @@ def run() -> None:
         report(name, median(times), as_time, TARGET, spread)
     each, branches = seconds_a_branch(CHOICE, Fraction(0))
     print(f"{'ExponentialMechanism on 101':<34} {as_time(each * branches):>8}  a whole law")
+    start = time.process_time()
+    verdicts = lb.audit.check_all(lb.NoisyMax(epsilon=1, resolution=1), [0, 1, 1, 2], "1/1000")
+    report("NoisyMax on four, all neighbours", time.process_time() - start, as_time, 10.0, verdicts.tried)

@@ -100,8 +100,8 @@ class DiscoveredHistogram(Discovered):
         return {"value": tuple(map(around, first))}
 
 
-def _order_items(items: Sequence[Any], told: NDArray[np.intp], noisy: Samples) -> NDArray[np.intp]:
-    """Return an order of the published numbers that they and their items fix: `told` says where the items are.
+def _order_items(items: Sequence[Any], published: NDArray[np.intp], noisy: Samples) -> NDArray[np.intp]:
+    """Return an order of the published numbers that they and their items fix: `published` says where the items are.
 
     That of the table would tell more. Only items with equal numbers are compared.
 
@@ -116,14 +116,14 @@ def _order_items(items: Sequence[Any], told: NDArray[np.intp], noisy: Samples) -
     starts, ends = edges[0::2], edges[1::2]
     for start, end in zip(*(side[ends - starts > 1].tolist() for side in (starts, ends)), strict=True):
         run = places[start : end + 1]
-        run[:] = sorted(sorted(run.tolist()), key=lambda place: sort_key(items[int(told[place])]))
+        run[:] = sorted(sorted(run.tolist()), key=lambda place: sort_key(items[int(published[place])]))
     # Most equals are two.
     first = starts[ends - starts == 1]
     lower, upper = np.minimum(places[first], places[first + 1]), np.maximum(places[first], places[first + 1])
     swapped = np.fromiter(
         (
             _is_after(items[one], items[other])
-            for one, other in zip(told[lower].tolist(), told[upper].tolist(), strict=True)
+            for one, other in zip(published[lower].tolist(), published[upper].tolist(), strict=True)
         ),
         np.bool_,
         len(first),
@@ -232,11 +232,11 @@ class DiscoverHistogram(DiscoveryMechanism[DiscoveredHistogram]):
         draw_items, above = self._ready_items(values), lost_steps(values, grid)
 
         def search(draw: Draw) -> DiscoveredHistogram:
-            items, told, noisy = draw_items(draw)
-            order = _order_items(items, told, noisy)
+            items, published, noisy = draw_items(draw)
+            order = _order_items(items, published, noisy)
             steps = noisy[order]
             steps.setflags(write=False)
-            names = _pick_all(items, told[order])
+            names = _pick_all(items, published[order])
             step = grid.resolution
             return DiscoveredHistogram.made(name, cost, names, False, steps, step, threshold, rate, noise, above)
 
@@ -249,16 +249,16 @@ class DiscoverHistogram(DiscoveryMechanism[DiscoveredHistogram]):
             search_spark = self._spark_threshold(values).ready_items(values.rows)
 
             def draw_rows(draw: Draw) -> tuple[Sequence[Any], NDArray[np.intp], Samples]:
-                found, noisy = search_spark(draw)
-                return found, np.arange(len(found)), noisy
+                rows, noisy = search_spark(draw)
+                return rows, np.arange(len(rows)), noisy
 
             return draw_rows
         items, steps = self._steps(values, None)
 
         def draw_items(draw: Draw) -> tuple[Sequence[Any], NDArray[np.intp], Samples]:
             noisy = add_noise(noise, rate, steps, draw)
-            told = np.flatnonzero(noisy >= least)
-            return items, told, noisy[told]
+            published = np.flatnonzero(noisy >= least)
+            return items, published, noisy[published]
 
         return draw_items
 

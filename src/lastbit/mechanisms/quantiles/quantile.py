@@ -112,13 +112,13 @@ class Quantile(QuantileMechanism[QuantileValue]):
 
     def ready(self, values: Any) -> Callable[[Draw], QuantileValue]:
         """Return the quantile of one number for each person."""
-        return self._ready_ranked(self._rank_numbers(values), of_rows=not isinstance(values, GridSteps))
+        return self._ready_pick(self._rank_numbers(values), of_rows=not isinstance(values, GridSteps))
 
     def ready_steps(self, steps: Steps, *, of_rows: bool = False) -> Callable[[Draw], QuantileValue]:
         """Return the same from whole steps of the grid, between the bounds."""
-        return self._ready_ranked(self._rank_values(steps), of_rows=of_rows)
+        return self._ready_pick(self._rank_values(steps), of_rows=of_rows)
 
-    def _ready_ranked(self, ranked: RankedValues, *, of_rows: bool) -> Callable[[Draw], QuantileValue]:
+    def _ready_pick(self, ranked: RankedValues, *, of_rows: bool) -> Callable[[Draw], QuantileValue]:
         def pick(draw: Draw) -> QuantileValue:
             error = self._rank_error
             value = self.grid.value(ranked.step(ranked.pick(error, draw)))
