@@ -209,3 +209,15 @@ def test_clamped_people_are_said_for_each_side() -> None:
     assert f"below 0 counts as 0: 42 people ({42 - reach} to {42 + reach} with probability 95%)" in below
     assert f"above 9 counts as 9: 702 people ({702 - reach} to {702 + reach} with probability 95%)" in above
     assert reading.data["clamped_above_high"] == 702 + reach
+
+
+@pytest.mark.parametrize("most", [1, 2, 10])
+@pytest.mark.parametrize("sensitivity", [1, 2, Fraction(5, 2)])
+def test_noise_is_for_all_numbers_that_one_person_moves(sensitivity: Any, most: int) -> None:
+    """Of `most` numbers, each by the sensitivity: so far together under epsilon, and as the sum of squares under rho."""
+    epsilon = choose_noise({"epsilon": 1}, sensitivity=sensitivity, most=most, resolution="1/2")
+    assert epsilon.sensitivity == sensitivity * most
+    rho = choose_noise({"rho": 1}, sensitivity=sensitivity, most=most, resolution="1/2")
+    assert rho.squared_sensitivity == sensitivity**2 * most
+    assert rho.cost.rho <= 1
+    assert epsilon.cost.epsilon <= 1
