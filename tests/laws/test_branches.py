@@ -1,6 +1,7 @@
 """The bounds of an adaptive sparse vector, as exact laws of all its branches on one noisy threshold."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -102,3 +103,15 @@ def test_a_branch_alone_does_not_say_what_is_decisive_and_a_ninth_branch_not_how
     assert noises[7].lower_bound(0, 5).coverage >= LEVEL
     with pytest.raises(lb.ParameterError, match=r"at most 8 .* got a report by branch 9"):
         noises[8].lower_bound(0, 5).coverage_given_report(0)
+
+
+@pytest.mark.parametrize("noise", ["one-sided", "laplace"])
+@pytest.mark.parametrize("branches", [2, 3, 4])
+def test_a_query_so_far_below_is_reported_by_some_branch_as_rarely_as_the_level_says(branches: int, noise: str) -> None:
+    mechanism = lb.AdaptiveSparseVector(threshold=0, limit=1, epsilon=1, branches=branches, noise=noise, sigma=0)
+    noises, far = noises_of(mechanism), int(mechanism.decisive(LEVEL))
+    anything = [-10_000] * branches
+    assert false_bound(noises, far, anything) <= 1 - LEVEL
+    # The whole level for each branch would be too much.
+    alone = max(int(replace(noise, before=(), after=()).decisive(LEVEL)) for noise in noises)
+    assert false_bound(noises, alone, anything) > 1 - LEVEL

@@ -17,8 +17,10 @@ from lastbit.estimate.tables.reconstruction import Reconstruction
 from lastbit.estimate.tables.scheme import Axes, Scheme, contains, subsets
 from lastbit.estimate.tables.shares import best_shares, even_shares
 from lastbit.estimate.tables.spread import Spread, normal_quantile, root_upper
+from lastbit.estimate.tables.sums_of_noise import _squares as sum_of_squares
 from lastbit.estimate.tables.sums_of_noise import cell_spread, lone_cell, union_spread
 from lastbit.exact.rounding import log_lower
+from lastbit.mechanisms.tables import mechanism as measuring
 
 SHAPES = [(2, 3, 2), (2, 2, 3), (3, 2)]
 
@@ -392,3 +394,30 @@ def test_intervals_hold_as_often_as_they_say_on_every_branch() -> None:
             held[names] += mass * (abs(value - np.ravel(counts)[0]) <= within)
     assert all(share + law.unexplored >= Fraction(9, 10) for share in held.values())
     assert max(held.values()) < 1
+
+
+def test_every_measured_table_gets_the_noise_of_its_own_share(monkeypatch: pytest.MonkeyPatch) -> None:
+    mechanism = lb.Tables(domain={"a": range(3), "b": range(4)}, ways=2, rho="1/7", weights={("a", "b"): 50})
+    used = []
+    monkeypatch.setattr(
+        measuring, "add_noise", lambda noise, rate, own, draw: used.append((noise, len(own), rate)) or own
+    )
+    mechanism.release(np.zeros((3, 4), np.int64))
+    total = sum(mechanism.shares.parts.values())
+    losses = {12: Fraction(1, 7) * mechanism.shares.parts[0, 1] / total}
+    losses |= {
+        size: Fraction(1, 7) * mechanism.shares.parts[axis,] / total
+        for axis, size in enumerate((3, 4))
+        if (axis,) in mechanism.shares.parts
+    }
+    assert len(set(losses.values())) > 1
+    assert {(noise, cells): -log_lower(rate.fraction, 200) <= losses[cells] for noise, cells, rate in used} == {
+        ("gaussian", cells): True for cells in losses
+    }
+    assert all(-log_lower(rate.fraction, 200) > losses[cells] * (1 - Fraction(1, 1 << 40)) for _, cells, rate in used)
+
+
+def test_the_squares_of_a_union_are_exact_beyond_64_bits() -> None:
+    for most in (5, 1 << 31, (1 << 62) - 1):
+        values = np.array([[most, -most], [1, 0]])
+        assert sum_of_squares(values) == 2 * most * most + 1

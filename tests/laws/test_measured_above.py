@@ -230,3 +230,22 @@ def test_a_run_measures_against_its_own_threshold():
         90,
         90,
     ]
+
+
+def test_the_bound_by_the_gap_knows_the_public_shift():
+    """Threshold rate 1/8, query rate 1/2, measurement rate 1/4: the noises have means 1/7 and 1, so the shift is 1.
+
+    At level 3/4 a measurement is off by at most 1 with probability 9/10, and Z is above 1 with probability 1/64.
+    """
+    tested = lb.SparseVector(threshold=THRESHOLD, limit=1, eta=lb.Eta(1, 1, 7), measure="2/7", split="3/5")
+    rates = tested._plan.threshold_rate, tested._plan.branches[0].rate, tested._plan.measurement_rate
+    assert [rate.fraction for rate in rates] == [Fraction(1, 8), Fraction(1, 2), Fraction(1, 4)]
+    values = lb.Statistic([THRESHOLD], 1, 1)
+    law, by_gap = lb.audit.law(tested.program(values), Fraction(1, 1 << 9)), 0
+    for release in law.masses:
+        if release.indices:
+            (measurement,), (gap,) = release.measurements, release.gaps
+            low, high = release.intervals("3/4")[0]
+            assert (low, high) == (measurement - 1, max(measurement - 1, min(measurement + 1, THRESHOLD + gap + 1 + 1)))
+            by_gap += high < measurement + 1
+    assert by_gap > 0

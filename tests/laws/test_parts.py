@@ -120,3 +120,13 @@ def test_values_are_checked_before_anything_is_drawn() -> None:
     counts = lb.Counts(items=["a", "b"], values=[1, 2], monotone=True)
     with pytest.raises(lb.ParameterError, match="Nothing was drawn"):
         lb.Parts(parts={"one": pick(1), "two": lb.DiscreteLaplace(epsilon=1)}).ready({"one": [1], "two": counts})
+
+
+def test_parts_are_all_for_the_same_neighbours_and_say_for_which() -> None:
+    domain = {"sex": ["f", "m"]}
+    come, replaced = (lb.Tables(domain=domain, ways=1, rho=1, replaces=replaces) for replaces in (False, True))
+    assert lb.Parts(parts={"one": pick(1), "two": replaced}).adjacency == "replace"
+    assert lb.Parts(parts={"one": come, "two": pick(1)}).adjacency == "add-remove"
+    assert lb.Parts(parts={"one": pick(1)}).adjacency is None
+    with pytest.raises(lb.ParameterError, match="same neighbours"):
+        lb.Parts(parts={"one": come, "two": replaced})

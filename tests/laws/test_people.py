@@ -137,3 +137,57 @@ def test_the_noise_of_a_sum_keeps_within_its_reach(times: int, alpha: Fraction) 
     reach = noise_of_sum("laplace", Rate(1, 1), times, alpha)
     assert sum(mass for step, mass in law.items() if step > reach) <= alpha
     assert sum(mass for step, mass in law.items() if step > reach - 2) > alpha
+
+
+@pytest.mark.parametrize("times", [2, 3])
+@pytest.mark.parametrize("alpha", [Fraction(1, 10), Fraction(1, 1000), Fraction(1, 10**9)])
+def test_the_sum_of_gaussian_noises_keeps_within_its_reach(times: int, alpha: Fraction) -> None:
+    """Against the law of a sum of discrete Gaussian noises with masses 2^-(i²/8), cut off where nothing is left."""
+    weights = {step: 2.0 ** (-step * step / 8) for step in range(-80, 81)}
+    whole = math.fsum(weights.values())
+    law = {0: 1.0}
+    for _ in range(times):
+        total: dict[int, float] = {}
+        for before, mass in law.items():
+            for step, weight in weights.items():
+                total[before + step] = total.get(before + step, 0.0) + mass * weight / whole
+        law = total
+    reach = noise_of_sum("gaussian", Rate.from_epsilon(Fraction(math.log(2)) / 8), times, alpha)
+    assert math.fsum(mass for step, mass in law.items() if step > reach) <= float(alpha)
+    assert math.fsum(mass for step, mass in law.items() if step > reach - 2) > float(alpha)
+
+
+@pytest.mark.parametrize("times", [2, 4])
+def test_noise_on_a_coarser_grid_is_rounded_up_and_loses_nothing(times: int) -> None:
+    """At a scale of 4,000 steps a noise is followed in units of many steps: the reach is no less than the exact one.
+
+    P(X1 + X2 > n) of two discrete Laplace noises of rate r has a closed form; a sum of more goes further.
+    """
+    rate, alpha = Rate.from_epsilon(Fraction(1, 4000)), Fraction(1, 40)
+    reach, r = noise_of_sum("laplace", rate, times, alpha), float(rate.fraction)
+    mass = (1 - r) / (1 + r)
+
+    def beyond(n: int) -> float:
+        # P(X1 + X2 = n) = mass²·r^n·(n + (1 + r²)/(1 - r²)), summed over all above.
+        first = (1 + r * r) / (1 - r * r)
+        tail = r ** (n + 1) / (1 - r)
+        return mass**2 * (tail * (n + 1 + first) + r ** (n + 2) / (1 - r) ** 2)
+
+    assert beyond(reach) <= float(alpha)
+    if times == 2:
+        assert beyond(int(reach * 0.96)) > float(alpha)
+
+
+@pytest.mark.parametrize("noise", ["laplace", "gaussian"])
+def test_noises_that_fail_more_rarely_than_floats_tell_share_their_probability(noise: str) -> None:
+    rate, alpha = Rate.from_epsilon(Fraction(1, 1000)), Fraction(1, 10**250)
+    single = noise_of_sum(noise, rate, 1, alpha)
+    shared = noise_of_sum(noise, rate, 3, 3 * alpha)
+    assert shared == 3 * single
+    assert noise_of_sum(noise, rate, 300, alpha) > 300 * single
+
+
+def test_no_more_people_are_cut_than_all_classes_hold_or_than_were_counted_together() -> None:
+    classes = ((1, 1), (2, 2), (3, 3))
+    assert PeopleBounds(1, classes, (9, 4, 3), 5).cut == 5
+    assert PeopleBounds(1, classes, (9, 4, 3), 50).cut == 7
