@@ -8,6 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 import lastbit as lb
@@ -84,3 +85,29 @@ def test_a_set_and_a_list_are_two_questions() -> None:
     asked = {"source": "v.csv", "by": "word", "domain": "a,b,c", "k": 2, "epsilon": 1}
     requests = [asked, {**asked, "set": True}, {**asked, "set": True, "form": "left-out"}]
     assert len({json.dumps(identity_of(KINDS["top"].parse(request))) for request in requests}) == 3
+
+
+@pytest.mark.parametrize("within", [{}, {"in_each": "ward", "domain": {"word": [*"abcdefgh"], "ward": ["x"]}}])
+def test_every_number_lies_in_the_interval_beside_it(within: dict[str, Any]) -> None:
+    """Estimates use gaps, and intervals do not: where luck bends the gaps, an estimate may leave its interval."""
+    words = [letter for place, letter in enumerate("abcdefgh") for _ in range(40 - place)]
+    table = pd.DataFrame({"who": range(len(words)), "word": words, "ward": "x"})
+    asked = {
+        "unit": "who",
+        "by": "word",
+        "domain": {"word": [*"abcdefgh"]},
+        "k": 6,
+        "numbers": True,
+        "epsilon": "1/4",
+        "level": "0.5",
+    }
+    outside = 0
+    for _ in range(30):
+        view = lb.ask("top", table, **{**asked, **within})
+        columns = view.data_columns
+        rows = zip(columns["value"], columns["low"], columns["high"], strict=True)
+        assert all(low <= value <= high for value, low, high in rows)
+        release = view.published.main if hasattr(view.published, "main") else view.published
+        pairs = zip(release.columns()["estimate"], release.error_bars("0.5")["estimate"], strict=True)
+        outside += sum(not low <= value <= high for value, (low, high) in pairs)
+    assert outside > 0

@@ -193,7 +193,7 @@ class _GroupTop:
             notes = [
                 f"Each interval holds with probability {format_percent(request.level)} or more, whoever is listed: it "
                 f"comes from a measurement made after the items were chosen.{allowing if reading.knows_cut else ''}",
-                "The number beside it uses the gaps too, as far as they fit the measurements.",
+                "The number beside it uses the gaps too, as far as they fit the measurements and the interval.",
             ]
         else:
             built = self.build(reading.most if people.is_bounded else people.highest, people.main_cost(request.cost))
@@ -236,7 +236,8 @@ class _GroupTop:
     ) -> tuple[dict[str, Any], dict[str, Any], Sequence[Panel]]:
         """Return the numbers and their intervals as the table, `to_frame` and a picture have them."""
         request, items = self.request, self.request.items
-        values, ends = release.columns()["estimate"], release.error_bars(request.level)["estimate"]
+        ends = release.error_bars(request.level)["estimate"]
+        values = [clip(value, own) for value, own in zip(release.columns()["estimate"], ends, strict=True)]
         heading = items.bounded_number(request.words)
         columns = {heading: values, "interval": ends}
         label = ", ".join(name for name in labels if name != "rank")

@@ -280,6 +280,7 @@ def measure(request: Request) -> Question:
     import lastbit as lb
     from lastbit.estimate.accuracy import laplace_accuracy
     from lastbit.exact.numbers import probability
+    from lastbit.questions.groups import clip
     from lastbit.questions.report import Report, format_bound, format_percent
 
     items, k, as_set = request.items, request["k"], request["set"]
@@ -313,11 +314,15 @@ def measure(request: Request) -> Question:
             columns = {
                 "rank": range(1, len(release.indices) + 1),
                 **items.columns(release.items or ()),
-                items.number(request.words): release.estimates,
+                items.number(request.words): [
+                    clip(value, ends) for value, ends in zip(release.estimates, intervals, strict=True)
+                ],
                 "interval": intervals,
                 "ahead of the next by": [*release.gaps, *[None] * (len(release.indices) - len(release.gaps))],
             }
-            notes.append("The number beside it uses the gaps too, as far as they fit the measurements.")
+            notes.append(
+                "The number beside it uses the gaps too, as far as they fit the measurements and the interval."
+            )
         more = {"interval": intervals, "level": request.level}
         whole = items.whole_columns("interval", "ahead of the next by", items.number(request.words))
         return Report(release.title, columns, notes, release.to_dict() | items.data | more, whole)
