@@ -207,6 +207,21 @@ def test_what_cannot_be_a_unit_is_refused_before_anything_is_read(edits: str) ->
         count_exactly(lists, **DAYS)
 
 
+@pytest.mark.parametrize("library", [None, pd.DataFrame, pl.DataFrame])
+def test_no_column_takes_the_place_of_a_part(library: Any, tmp_path: Path) -> None:
+    """A group that is called like a part of the key would decide whose the rows are."""
+    rows = [{"user": user, "day": day, "lastbit_part_1": "x", "Lastbit_Key_0": "x"} for user in "ab" for day in "12"]
+    source = str(tmp_path / "rows.csv")
+    pd.DataFrame(rows).to_csv(source, index=False)
+    table = source if library is None else library(rows)
+    for options in ({"by": "lastbit_part_1"}, {"by": "Lastbit_Key_0"}, {"where": "lastbit_part_1 = 'x'", "by": "day"}):
+        with pytest.raises(ParameterError, match="no column may begin with lastbit_"):
+            count_exactly(table, **DAYS, **options, domain=["x"])
+    with pytest.raises(ParameterError, match="--by must not name a column 'lastbit_part_0'"):
+        count_exactly(table, **DAYS, by="day as lastbit_part_0", domain=["1"])
+    assert count_exactly(table, **DAYS, by="'x' as all_of_them", domain=["x"]) == [4]
+
+
 def test_the_columns_are_facts_of_the_question(edits: str) -> None:
     def ask(unit: Any) -> dict[str, Any]:
         return identity_of(KINDS["count"].parse({"source": edits, "unit": unit, "epsilon": 1}))
