@@ -114,6 +114,19 @@ def test_a_question_is_known_again(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert rebuild_request(json.dumps(same), ["v.csv"], lambda _: None, "old/regions.csv", epsilon=1) is None
 
 
+@pytest.mark.parametrize("options", [{"let": {"n": "count(*)"}}, {"join": "facts.csv", "on": "zip"}])
+def test_no_column_stands_for_the_expression_of_a_unit(
+    options: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The table has a column of this name, too: its rows would be put together for several units."""
+    monkeypatch.chdir(tmp_path)
+    Path("v.csv").write_text("patient,day,year,zip\n1,2023-01-01,x,a\n1,2024-01-01,x,a\n", encoding="utf-8")
+    Path("facts.csv").write_text("zip,region\na,north\n", encoding="utf-8")
+    unit = ["patient", "year(day) as year"]
+    with pytest.raises(lb.ParameterError, match="'year' is an expression"):
+        lb.ask("count", "v.csv", unit=unit, epsilon=1, **options)
+
+
 def test_another_file_of_the_same_name_is_another_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The answer for the regions of one year is not that for those of another."""
     monkeypatch.chdir(tmp_path)

@@ -22,6 +22,7 @@ from lastbit import cli
 from lastbit.audit.hostile import NEAR
 from lastbit.errors import LedgerError, ParameterError
 from lastbit.publication.certificate import describe_options, rebuild_request
+from lastbit.questions.answer import protects_of
 from lastbit.questions.identity import identity_of
 from lastbit.questions.identity import rebuild_request as rebuild_from_books
 from lastbit.questions.kinds import KINDS
@@ -257,6 +258,23 @@ def test_an_account_adds_up_one_promise(edits: str, capsys: Any) -> None:
     assert cli._run(["budget", "history", "wiki", "--ledger", "budget.db"], debug=False) == 0
     assert "day and user" in capsys.readouterr().out
     assert ledger.verify() == ()
+
+
+def test_two_promises_are_never_written_alike() -> None:
+    """A column may be called like an expression, and two like three."""
+    units = [
+        ["user", "day"],
+        ["user", "year(day) as day"],
+        ["user", '"year(day) as day"'],
+        ["user", "month(day) as day"],
+        ["user and day", "ward"],
+        ["user", "day and ward"],
+        ["user", "day", "ward"],
+        ["user", "'day'"],
+    ]
+    requests = [KINDS["count"].parse({"source": "edits.csv", "unit": unit, "epsilon": 1}) for unit in units]
+    assert len({protects_of(request) for request in requests}) == len(units)
+    assert protects_of(KINDS["count"].parse({"source": "edits.csv", "unit": ["day", "user"]})) == "day and user"
 
 
 STUDY = """

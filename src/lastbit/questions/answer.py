@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from lastbit.errors import ParameterError
 from lastbit.questions.identity import identity_of, list_sources, parse_identity
+from lastbit.questions.unit_types import UnitColumns
 from lastbit.questions.option import OWNER
 from lastbit.questions.question import TABLE_ADJACENCY
 from lastbit.questions.refusals import refuse_in_words_of_options
@@ -102,7 +103,7 @@ def protects_of(request: Request) -> str:
     if "source" not in request.values:
         return ""
     if request.rows.unit_parts:
-        return name_combination(map(str, request.rows.unit_parts))
+        return name_combination(UnitColumns().fact(request.rows.unit_parts))
     return "person" if request.values.get("unit") or request.values.get("counts") else "row"
 
 
