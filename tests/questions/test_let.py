@@ -138,10 +138,9 @@ def test_another_file_of_the_same_name_is_another_question(tmp_path: Path, monke
     ledger.create("clinic", epsilon=5000)
     asked = {"unit": "patient", "on": "zip", "by": "region", "domain": ["north", "south"], "epsilon": 1000}
     paid = {"ledger": "budget.db", "dataset": "clinic", "reuse": True}
-    numbers = [
-        [int(value) for value in lb.ask("count", "visits.csv", join=f"{year}/regions.csv", **asked, **paid).data["value"]]
-        for year in ("2023", "2024", "2023")
-    ]
+    files = [f"{year}/regions.csv" for year in ("2023", "2024", "2023")]
+    answers = [lb.ask("count", "visits.csv", join=file, **asked, **paid) for file in files]
+    numbers = [[int(value) for value in answer.data["value"]] for answer in answers]
     assert numbers == [[2, 1], [1, 2], [2, 1]]
     assert ledger.account("clinic").spent == 2000
 

@@ -41,7 +41,7 @@ class Records(NamedTuple):
     def numbers_of_records(self, most: int, cells: int) -> NDArray[np.int64]:
         """Return how many units have exactly so many records, from 0 on, where at most so many of a unit count.
 
-        `cells` is how many combinations of values there are: nobody has more records than that, whatever an engine says.
+        `cells` is how many combinations of values there are: nobody has more records, whatever an engine says.
         """
         own = np.minimum(self.of_unit, min(max(_MANY, most + 1), cells))
         totals = np.zeros(int(own.max(initial=0)) + 1, np.int64)

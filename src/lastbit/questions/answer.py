@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from lastbit.errors import ParameterError
 from lastbit.questions.identity import identity_of, list_sources, parse_identity
-from lastbit.questions.unit_types import UnitColumns
 from lastbit.questions.option import OWNER
 from lastbit.questions.question import TABLE_ADJACENCY
 from lastbit.questions.refusals import refuse_in_words_of_options
+from lastbit.questions.unit_types import UnitColumns
 
 if TYPE_CHECKING:
     from lastbit.ledger import Account, Entry, Identity, Ledger

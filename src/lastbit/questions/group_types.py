@@ -80,7 +80,7 @@ class GroupList(TextList):
         name = named["name"]
         name = name[1:-1].replace('""', '"') if name.startswith('"') else name
         if name.lower().startswith(_OWN):
-            raise ParameterError(f"{flag} must not name a column {name!r}: lastbit's own begin so. Name it differently.")
+            raise ParameterError(f"{flag} must not name a column {name!r}: lastbit's own begin so. Rename it.")
         return NamedExpression(name, named["expression"].strip())
 
     def arguments(self, value: Any) -> list[list[str]]:

@@ -51,7 +51,7 @@ class ColumnSelection:
             if not name or name not in present:
                 raise missing_column_error(name, present, _QUOTES if name in self.conditions else "")
             if name.lower().startswith(_OWN):
-                raise ParameterError(f"no column may begin with {_OWN} here: got {name!r}. Rename it. Nothing was read.")
+                raise ParameterError(f"no column may begin with {_OWN}: got {name!r}. Rename it. Nothing was read.")
 
 
 @dataclass(frozen=True)
