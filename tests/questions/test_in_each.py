@@ -93,7 +93,7 @@ def test_a_person_pays_for_the_groups_that_they_count_in(bound: Any, most: int, 
     main = mechanism.parts["answer"] if most < 3 else mechanism
     assert main.most_groups == most
     assert main._one_group == lb.NoisyTopK(k=2, monotone=True, **{name: Fraction(paid) * share / most})
-    each_row = KINDS["top"].parse({"source": "v.csv", **ASKED, **cost, "unit": None}).question.mechanism
+    each_row = KINDS["top"].parse({"source": "v.csv", **ASKED, **cost, "unit": "row"}).question.mechanism
     assert each_row.most_groups == 1  # a row is in one group
 
 
