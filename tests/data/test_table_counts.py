@@ -172,7 +172,18 @@ def test_it_is_known_how_many_people_have_more_records_than_count(engine: str, m
 
 def test_whoever_has_a_great_many_records_is_cut() -> None:
     lots = Records(np.array([0, 1]), np.array([70000, 3]), np.array([140000, 3]))
-    assert lots.numbers_of_records(70000).tolist()[70001:] == [1]
+    assert lots.numbers_of_records(70000, 10**6).tolist()[70001:] == [1]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_nobody_has_more_records_than_there_are_combinations(engine: str) -> None:
+    """Whoever has more rows than that is still among those who have as many as can be."""
+    rows = [(who, sex, 10, "north", 1) for who in range(40) for sex in ("f", "m", "m", "f", "f")]
+    for most in (1, 2):
+        facts = {"by": ["sex"], "domain": {"sex": ["f", "m"]}, "ways": 1, "unit": "who", "most_records": most}
+        counts = lb.count_tables(ENGINES[engine](rows), **facts)
+        assert people_by_records(counts) == {2: 40}
+        assert counts.spread([(1, 1), (2, 2)]).values.tolist() == [0, 40]
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -94,7 +94,9 @@ def test_the_command_says_the_same(visits: str, capsys: pytest.CaptureFixture[st
     assert 'let={"n": "count(*)"}' in request.python
 
 
-def test_a_question_is_known_again(tmp_path: Path) -> None:
+def test_a_question_is_known_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
     def identity(**options: Any) -> Any:
         return identity_of(KINDS["count"].parse({"source": "v.csv", "unit": "patient", "epsilon": 1, **options}))
 
@@ -102,11 +104,45 @@ def test_a_question_is_known_again(tmp_path: Path) -> None:
     same = identity(let=lets, join=tmp_path / "regions.csv", on="zip")
     assert same == identity(let=["b=a > 1", "a = count(*)"], join="regions.csv", on="zip")
     assert same["options"]["let"] == lets
-    others = [{}, {"let": {"a": "count(*)"}}, {"let": lets}, {"let": lets, "join": "other.csv", "on": "zip"}]
+    others = [{}, {"let": {"a": "count(*)"}}, {"let": lets}]
+    others += [{"let": lets, "join": name, "on": "zip"} for name in ("other.csv", "old/regions.csv")]
     assert all(identity(**other) != same for other in others)
-    found = rebuild_request(json.dumps(same), ["v.csv"], lambda _: None, epsilon=1)
-    assert found is not None
-    assert dict(found["let"]) == lets
+    for joined in (None, "regions.csv", str(tmp_path / "regions.csv")):
+        found = rebuild_request(json.dumps(same), ["v.csv"], lambda _: None, joined, epsilon=1)
+        assert found is not None
+        assert dict(found["let"]) == lets
+    assert rebuild_request(json.dumps(same), ["v.csv"], lambda _: None, "old/regions.csv", epsilon=1) is None
+
+
+@pytest.mark.parametrize("options", [{"let": {"n": "count(*)"}}, {"join": "facts.csv", "on": "zip"}])
+def test_no_column_stands_for_the_expression_of_a_unit(
+    options: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The table has a column of this name, too: its rows would be put together for several units."""
+    monkeypatch.chdir(tmp_path)
+    Path("v.csv").write_text("patient,day,year,zip\n1,2023-01-01,x,a\n1,2024-01-01,x,a\n", encoding="utf-8")
+    Path("facts.csv").write_text("zip,region\na,north\n", encoding="utf-8")
+    unit = ["patient", "year(day) as year"]
+    with pytest.raises(lb.ParameterError, match="'year' is an expression"):
+        lb.ask("count", "v.csv", unit=unit, epsilon=1, **options)
+
+
+def test_another_file_of_the_same_name_is_another_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The answer for the regions of one year is not that for those of another."""
+    monkeypatch.chdir(tmp_path)
+    Path("visits.csv").write_text("patient,zip\n1,a\n2,a\n3,b\n", encoding="utf-8")
+    for year, rows in (("2023", "a,north\nb,south\n"), ("2024", "a,south\nb,north\n")):
+        Path(year).mkdir()
+        Path(year, "regions.csv").write_text(f"zip,region\n{rows}", encoding="utf-8")
+    ledger = lb.Ledger("budget.db")
+    ledger.create("clinic", epsilon=5000)
+    asked = {"unit": "patient", "on": "zip", "by": "region", "domain": ["north", "south"], "epsilon": 1000}
+    paid = {"ledger": "budget.db", "dataset": "clinic", "reuse": True}
+    files = [f"{year}/regions.csv" for year in ("2023", "2024", "2023")]
+    answers = [lb.ask("count", "visits.csv", join=file, **asked, **paid) for file in files]
+    numbers = [[int(value) for value in answer.data["value"]] for answer in answers]
+    assert numbers == [[2, 1], [1, 2], [2, 1]]
+    assert ledger.account("clinic").spent == 2000
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from lastbit import cli
 from lastbit.audit.hostile import NEAR
 from lastbit.errors import LedgerError, ParameterError
 from lastbit.publication.certificate import describe_options, rebuild_request
+from lastbit.questions.answer import protects_of
 from lastbit.questions.identity import identity_of
 from lastbit.questions.identity import rebuild_request as rebuild_from_books
 from lastbit.questions.kinds import KINDS
@@ -207,6 +208,21 @@ def test_what_cannot_be_a_unit_is_refused_before_anything_is_read(edits: str) ->
         count_exactly(lists, **DAYS)
 
 
+@pytest.mark.parametrize("library", [None, pd.DataFrame, pl.DataFrame])
+def test_no_column_takes_the_place_of_a_part(library: Any, tmp_path: Path) -> None:
+    """A group that is called like a part of the key would decide whose the rows are."""
+    rows = [{"user": user, "day": day, "lastbit_part_1": "x", "Lastbit_Key_0": "x"} for user in "ab" for day in "12"]
+    source = str(tmp_path / "rows.csv")
+    pd.DataFrame(rows).to_csv(source, index=False)
+    table = source if library is None else library(rows)
+    for options in ({"by": "lastbit_part_1"}, {"by": "Lastbit_Key_0"}, {"where": "lastbit_part_1 = 'x'", "by": "day"}):
+        with pytest.raises(ParameterError, match="no column may begin with lastbit_"):
+            count_exactly(table, **DAYS, **options, domain=["x"])
+    with pytest.raises(ParameterError, match="--by must not name a column 'lastbit_part_0'"):
+        count_exactly(table, **DAYS, by="day as lastbit_part_0", domain=["1"])
+    assert count_exactly(table, **DAYS, by="'x' as all_of_them", domain=["x"]) == [4]
+
+
 def test_the_columns_are_facts_of_the_question(edits: str) -> None:
     def ask(unit: Any) -> dict[str, Any]:
         return identity_of(KINDS["count"].parse({"source": edits, "unit": unit, "epsilon": 1}))
@@ -242,6 +258,23 @@ def test_an_account_adds_up_one_promise(edits: str, capsys: Any) -> None:
     assert cli._run(["budget", "history", "wiki", "--ledger", "budget.db"], debug=False) == 0
     assert "day and user" in capsys.readouterr().out
     assert ledger.verify() == ()
+
+
+def test_two_promises_are_never_written_alike() -> None:
+    """A column may be called like an expression, and two like three."""
+    units = [
+        ["user", "day"],
+        ["user", "year(day) as day"],
+        ["user", '"year(day) as day"'],
+        ["user", "month(day) as day"],
+        ["user and day", "ward"],
+        ["user", "day and ward"],
+        ["user", "day", "ward"],
+        ["user", "'day'"],
+    ]
+    requests = [KINDS["count"].parse({"source": "edits.csv", "unit": unit, "epsilon": 1}) for unit in units]
+    assert len({protects_of(request) for request in requests}) == len(units)
+    assert protects_of(KINDS["count"].parse({"source": "edits.csv", "unit": ["day", "user"]})) == "day and user"
 
 
 STUDY = """

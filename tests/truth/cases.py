@@ -287,6 +287,21 @@ WARD = [
 ]  # fmt: skip
 """A clinic that was made up to find what the other populations do not."""
 
+_BOTH: dict[str, Any] = {"by": "item", "domain": ("a", "b")}
+REGULARS = [
+    _case("tables", "regulars", lots=True, by=("item",), domain={"item": ("a", "b")}, ways=1, rho=2),
+    _case("tables", "regulars", lots=True, by=("item", "day"), domain={"item": ("a", "b"), "day": YEAR[:2]},
+          month="day", most_items=2, rho=2),
+    _case("count", "regulars", lots=True, **_BOTH, one_each=True, epsilon=4),
+    _case("mean", "regulars", lots=True, of="number", bounds="auto", **_BOTH, one_each=True, epsilon=20),
+    _case("sum", "regulars", lots=True, **_COST, **_BOTH, per="row", most_rows=3, epsilon=4),
+    _case("share", "regulars", lots=True, of="number = '50'", **_BOTH, one_each=True, epsilon=4),
+    _case("median", "regulars", lots=True, **_COST, **_BOTH, one_each=True, epsilon=4),
+    _case("top", "regulars", lots=True, by="item", in_each="day", month="day", k=1, one_each=True, numbers=True,
+          domain={"item": ("a", "b"), "day": YEAR[:3]}, epsilon=6, name="with numbers"),
+]  # fmt: skip
+"""Whoever has more rows than there are groups is still in no more groups than there are."""
+
 _DAYS: dict[str, Any] = {"unit": ("person", "day"), "noun": "person,people"}
 COMBINATIONS = [
     _case("count", "crowd", **_DAYS, name="and a day"),
@@ -317,5 +332,6 @@ CASES = [
     *DESCRIPTIONS,
     *TABLES,
     *WARD,
+    *REGULARS,
     *COMBINATIONS,
 ]

@@ -158,6 +158,14 @@ def ward() -> Iterator[Row]:
     yield from (Row(f"only gaps {person}") for person in range(20))
 
 
+def regulars() -> Iterator[Row]:
+    """People with many more rows than there are items: all in one item, or in both, often the same row again."""
+    for person in range(200):
+        for visit in range(9):
+            item = "ab"[visit % 2 if person % 4 else person // 4 % 2]
+            yield Row(f"p{person}", item, str((7 * person + 11 * (visit // 3)) % 130 - 10), month(visit % 3))
+
+
 def nobody() -> Iterator[Row]:
     """A table without rows, but for one that belongs to nobody."""
     yield Row("", "a", "5", "2024-01-01")
@@ -167,7 +175,7 @@ STOCK: dict[str, Population] = {
     function.__name__.replace("_", " "): tuple(function())
     for function in (
         clinic, crowd, below_a_step, a_hair_below_a_step, tenths, same_rows, torn, ties, spread_out, popular, alone,
-        stated, ward, nobody,
+        stated, ward, regulars, nobody,
     )
 }  # fmt: skip
 """Every population, by name."""

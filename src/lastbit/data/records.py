@@ -25,8 +25,10 @@ class Records(NamedTuple):
     An engine may say more records than a unit has, where it has more than count; never fewer.
 
     >>> lots = Records(np.array([0, 5, 5]), np.array([2, 1, 3]), np.array([1, 1, 3]))
-    >>> lots.numbers_of_records(1).tolist(), lots.numbers_of_records(3).tolist()
+    >>> lots.numbers_of_records(1, 9).tolist(), lots.numbers_of_records(3, 9).tolist()
     ([0, 3, 0, 3], [0, 3, 0, 1])
+    >>> lots.numbers_of_records(1, 2).tolist()
+    [0, 3, 3]
     """
 
     positions: NDArray[np.int64]
@@ -36,9 +38,12 @@ class Records(NamedTuple):
     of_unit: NDArray[np.int64]
     """How many records such a unit has."""
 
-    def numbers_of_records(self, most: int) -> NDArray[np.int64]:
-        """Return how many units have exactly so many records, from 0 on, where at most so many of a unit count."""
-        own = np.minimum(self.of_unit, max(_MANY, most + 1))
+    def numbers_of_records(self, most: int, cells: int) -> NDArray[np.int64]:
+        """Return how many units have exactly so many records, from 0 on, where at most so many of a unit count.
+
+        `cells` is how many combinations of values there are: nobody has more records, whatever an engine says.
+        """
+        own = np.minimum(self.of_unit, min(max(_MANY, most + 1), cells))
         totals = np.zeros(int(own.max(initial=0)) + 1, np.int64)
         np.add.at(totals, own, self.times)
         # Each of them is counted once for each record that counts.

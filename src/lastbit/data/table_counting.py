@@ -89,7 +89,7 @@ def count_tables(
         keys.append(listed.keys)
     records = call_engine(table.count_records, task, keys)
     counts = {shape.columns_of(axes): array for axes, array in sum_records(records, shape.sizes, shape.largest).items()}
-    numbers = None if unit is None else records.numbers_of_records(most)
+    numbers = None if unit is None else records.numbers_of_records(most, prod(shape.sizes))
     return TableCounts(domain=named, counts=counts, most_records=most, numbers_of_records=numbers)
 
 

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from lastbit.errors import ParameterError
-from lastbit.questions.identity import identity_of, parse_identity
+from lastbit.questions.identity import identity_of, list_sources, parse_identity
 from lastbit.questions.option import OWNER
 from lastbit.questions.question import TABLE_ADJACENCY
 from lastbit.questions.refusals import refuse_in_words_of_options
+from lastbit.questions.unit_types import UnitColumns
 
 if TYPE_CHECKING:
     from lastbit.ledger import Account, Entry, Identity, Ledger
@@ -78,9 +79,9 @@ class Payer:
         """
         if request.face not in OWNER or request.values.get("new_table", True):
             return
-        table = identity_of(request)["table"]
-        paid = [parse_identity(entry.question).get("table") for entry in self.ledger.history(self.dataset, last=_LAST)]
-        known = [names for names in paid if names and "-" not in names]
+        table = list_sources(identity_of(request))
+        paid = [parse_identity(entry.question) for entry in self.ledger.history(self.dataset, last=_LAST)]
+        known = [names for facts in paid if facts and (names := list_sources(facts)) and "-" not in names]
         if known and "-" not in table and table not in known:
             raise ParameterError(
                 f"the account {self.dataset!r} has only paid for tables of other names so far. If the same budget "
@@ -102,7 +103,7 @@ def protects_of(request: Request) -> str:
     if "source" not in request.values:
         return ""
     if request.rows.unit_parts:
-        return name_combination(map(str, request.rows.unit_parts))
+        return name_combination(UnitColumns().fact(request.rows.unit_parts))
     return "person" if request.values.get("unit") or request.values.get("counts") else "row"
 
 

@@ -25,6 +25,9 @@ READINGS: Final = ("edges", "bin", *TIMES)
 """Options that say how a column is read. Each adds its column to --by."""
 _WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
+_OWN: Final = "lastbit_"
+"""Columns that lastbit makes for itself begin so."""
+
 
 @dataclass(frozen=True)
 class NamedExpression:
@@ -76,6 +79,8 @@ class GroupList(TextList):
             return text
         name = named["name"]
         name = name[1:-1].replace('""', '"') if name.startswith('"') else name
+        if name.lower().startswith(_OWN):
+            raise ParameterError(f"{flag} must not name a column {name!r}: lastbit's own begin so. Rename it.")
         return NamedExpression(name, named["expression"].strip())
 
     def arguments(self, value: Any) -> list[list[str]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from lastbit.errors import LastbitError, ParameterError
@@ -49,7 +49,8 @@ def identity_of(request: Request) -> dict[str, Any]:
     name = request.kind.name
     if request.kind.canonicalize is not None:
         name, facts = request.kind.canonicalize(facts)
-    table = [*map(_identify_source, request.values.get("source", ()))]
+    joined = request.values.get("join")
+    table = [*map(_identify_source, (*request.values.get("source", ()), *([] if joined is None else [joined])))]
     return {"version": VERSION, "question": name, "table": table, "options": facts}
 
 
@@ -69,21 +70,38 @@ def parse_identity(text: str) -> dict[str, Any]:
     return facts if known and facts["version"] == VERSION and isinstance(facts["options"], dict) else {}
 
 
+def list_sources(facts: Mapping[str, Any]) -> list[str]:
+    """Return the files that hold the rows: in the facts of a question, the file that is joined stands behind them.
+
+    >>> list_sources({"table": ["visits", "regions"], "options": {"join": "regions.csv", "on": "zip"}})
+    ['visits']
+    """
+    table: list[str] = facts["table"]
+    return table[:-1] if "join" in facts["options"] else table
+
+
 def rebuild_request(
-    text: str, source: Sequence[str], find_domain: Callable[[str], Domain | None], **values: Any
+    text: str,
+    source: Sequence[str],
+    find_domain: Callable[[str], Domain | None],
+    joined: str | None = None,
+    **values: Any,
 ) -> Request | None:
     """Return the request about this table that has this identity; None where there is none.
 
     The books keep digests of domains: `find_domain` returns the domain with a digest, where somebody still has it.
+    They keep the name of a file that is joined, without its place: `joined` is where it lies.
     `values` are options that are no part of an identity.
     """
     from lastbit.questions.kinds import find_kind
     from lastbit.questions.row_units import insist_on_rows
 
     facts = parse_identity(text)
-    if not facts or facts["table"] != [*map(_identify_source, source)]:
+    if not facts or list_sources(facts) != [*map(_identify_source, source)]:
         return None
     options = dict(facts["options"])
+    if "join" in options and joined is not None:
+        options["join"] = joined
     if {"epsilon", "rho"} & options.keys():  # as it was asked for, where the books have another form of the cost
         values = {name: value for name, value in values.items() if name not in ("epsilon", "rho")}
     if "domain" in options:

@@ -87,7 +87,7 @@ class Lets:
 
 @dataclass(frozen=True)
 class JoinedFile(Place):
-    """A file that is joined. A question knows it by its name, whatever folder it lies in."""
+    """A file that is joined. A plan knows it by its name; the books know its place too, as that of the rows."""
 
     def fact(self, value: str) -> Any:
         """Return the name of the file."""

@@ -95,7 +95,7 @@ def _find_request(desk: Desk, entry: Entry) -> Request | None:
         amount = str(sum(map(Fraction, shares))) if shares else amount
     cost = {name: entry.parameters.get(name, amount)} if name in ("epsilon", "rho") else {}
     account = {"ledger": desk.ledger_place, "dataset": entry.dataset, "note": entry.note}
-    request = rebuild_request(entry.question, desk.rows.source, desk.find_list, **cost, **account)
+    request = rebuild_request(entry.question, desk.rows.source, desk.find_list, desk.rows.join, **cost, **account)
     try:
         same = request is not None and dict(request.question.mechanism.parameters) == dict(entry.parameters)
     except LastbitError:

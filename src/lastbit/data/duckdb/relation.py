@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _QUOTES: Final = " In a condition, text stands in single quotes: ward = 'north'."
+_OWN: Final = "lastbit_"
+"""Columns that queries make for themselves begin so: one of the table could take the place of another."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,8 @@ class ColumnSelection:
         for name in self.names:
             if not name or name not in present:
                 raise missing_column_error(name, present, _QUOTES if name in self.conditions else "")
+            if name.lower().startswith(_OWN):
+                raise ParameterError(f"no column may begin with {_OWN}: got {name!r}. Rename it. Nothing was read.")
 
 
 @dataclass(frozen=True)

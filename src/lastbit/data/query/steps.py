@@ -8,17 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from lastbit.data.duckdb.relation import ColumnSelection, OpenTable
 from lastbit.errors import DataError, LastbitError, ParameterError
 
 if TYPE_CHECKING:
     from lastbit.data.query.plan import RowPlan
-
-
-_OWN: Final = "lastbit_"
-"""Columns that the steps make for themselves begin so: one of the table could take the place of another."""
 
 
 class Step(Protocol):
@@ -51,11 +47,7 @@ class TablePlan:
 
     def source_columns(self, columns: ColumnSelection) -> ColumnSelection:
         """Return the columns that the table must have for the columns wanted."""
-        source = self._selections(columns)[0]
-        own = next((name for name in source.names if name.lower().startswith(_OWN)), None)
-        if own is not None:
-            raise ParameterError(f"no column may begin with {_OWN} here: got {own!r}. Rename it. Nothing was read.")
-        return source
+        return self._selections(columns)[0]
 
     def apply(self, table: OpenTable, selection: ColumnSelection) -> OpenTable:
         """Return the rows that the filter keeps, with the columns wanted."""
