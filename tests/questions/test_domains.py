@@ -94,3 +94,12 @@ def test_what_is_written_is_read_back() -> None:
         parsed = Domains().parse(domain, "--domain", "python")
         again = Domains().parse(Domains().plain(parsed), "--domain", "python")
         assert [item.digest for item in again] == [item.digest for item in parsed]
+
+
+@pytest.mark.parametrize("text", ["D1..D8", "2024-1..2024-12", "0.5..2.5", "a..c"])
+@pytest.mark.parametrize("face", ["command", "python", "page"])
+def test_what_is_written_as_a_range_and_is_none_is_refused(text: str, face: Any) -> None:
+    """As an item of this name it would be paid for, and find nobody."""
+    with pytest.raises(lb.ParameterError, match="has ranges of whole numbers, days, weeks and months"):
+        Domain.parse(text, face=face)
+    assert Domain.parse([text, "other"]).items == (text, "other")

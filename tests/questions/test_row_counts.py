@@ -140,3 +140,22 @@ def test_totals_crosswise_are_there_as_each_row_is_in_one_group(crowd: str) -> N
 def test_what_cannot_be_asked_is_refused_before_anything_is_read(options: dict[str, Any], message: str) -> None:
     with pytest.raises(lb.ParameterError, match=message):
         lb.ask("count", "no such file.csv", **{**ROWS, **BY, "most_rows": 2, "epsilon": 1, **options})
+
+
+@pytest.mark.parametrize(
+    ("question", "more"),
+    [
+        ("count", {"rows": True, "most_rows": 3}),
+        ("count", {}),
+        ("mean", {"of": "cost", "bounds": (0, 9)}),
+        ("share", {"of": "cost > 1"}),
+        ("median", {"of": "cost", "bounds": (0, 9)}),
+    ],
+    ids=["rows", "people", "mean", "share", "median"],
+)
+def test_months_are_headed_month(question: str, more: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "visits.csv").write_text("who,day,cost\n1,2024-01-05,3\n2,2024-02-07,1\n")
+    asked = {"unit": "who", "month": "day", "domain": "2024-01..2024-02", "epsilon": 1}
+    answer = lb.ask(question, str(tmp_path / "visits.csv"), **asked, **more)
+    assert answer.printed_table[0][0] == "month"
+    assert answer.to_frame().columns[0] == "day"

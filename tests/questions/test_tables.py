@@ -124,7 +124,11 @@ def test_the_command_prints_a_table_crosswise_and_says_of_whom(visits: pd.DataFr
     assert "region under 18 18 to 64 65 and over (all)" in text
     assert "Each person counts once, in one cell of each table; those with rows in several cells, " in text
     assert "more than it says, and a sum of a row or column at most" in text
-    assert "Rows without a value of region, age are left out of all tables." in text
+    unlisted = "So are rows with a value that is not listed."
+    assert f"Rows without a value of region or age are left out of all tables. {unlisted}" in text
+    assert run(f"{asked} --missing show") == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "Missing values are shown. Rows with a value that is not listed are left out of all tables." in text
     assert run(f"{asked} --pivot age,region --json") == 0
     data = json.loads(capsys.readouterr().out)
     assert [table["columns"] for table in data["tables"]] == [["region"], ["age"], ["region", "age"]]

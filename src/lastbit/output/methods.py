@@ -29,6 +29,7 @@ class Method(NamedTuple):
     result: str
     noise: str
     paper: str = ""
+    """Several have a semicolon between them."""
 
 
 METHODS: Final[dict[str, Method]] = {
@@ -140,6 +141,9 @@ def cite(mechanisms: list[str], version: str) -> str:
 
     >>> cite(["DiscreteLaplace"], "1.0").split("; ")[0]
     'To cite: lastbit 1.0, differential privacy that holds to the last bit (lastbit authors)'
+    >>> cite(["GroupMeans", "DiscreteLaplace"], "1.0").count("Ilvento")
+    1
     """
-    papers = dict.fromkeys(paper for name in mechanisms if (paper := find_method(name).paper))
+    named = "; ".join(paper for name in mechanisms if (paper := find_method(name).paper))
+    papers = dict.fromkeys(named.split("; ") if named else ())
     return f"To cite: {'; '.join([_SOFTWARE.format(version=version), *papers])}."

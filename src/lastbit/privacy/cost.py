@@ -373,9 +373,14 @@ def _pure_epsilon(epsilon: Fraction, delta: Fraction) -> Fraction:
 
 
 def _short(value: Fraction) -> str:
-    """Return a number as people read it: exactly, where that is short, and otherwise rounded up."""
+    """Return a number as people read it: exactly, where that is short, and otherwise rounded up.
+
+    >>> _short(Fraction(3, 40)), _short(Fraction(19527, 1000000)), _short(Fraction(100, 3))
+    ('3/40', '0.019527', '100/3')
+    """
     if value.denominator.bit_length() < 200 and len(text := str(value)) <= 24:
-        return text
+        is_decimal = value.numerator > 9 and value.denominator > 999 and 10**12 % value.denominator == 0
+        return f"{Decimal(value.numerator) / Decimal(value.denominator):f}" if is_decimal else text
     # Short first: a number may be too long for Decimal.
     short = short_upper(value, 60)
     rounded = Context(prec=7, rounding=ROUND_CEILING).divide(Decimal(short.numerator), Decimal(short.denominator))

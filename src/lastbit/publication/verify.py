@@ -170,7 +170,7 @@ class _Check:
             if self.expected is not None:
                 yield "the folder is unsigned, and a key was named."
             else:
-                self.proved.append("Unsigned: anybody could have made this folder.")
+                self.not_proved.append("Who made this folder: it is unsigned.")
             return
         if not is_signed(signature, signed_bytes(self.document)):
             return  # `read_document` has said so

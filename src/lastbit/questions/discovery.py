@@ -244,8 +244,9 @@ def _count_unlisted_items(request: Request) -> Question:
     people = _choose_parts(request, clamped=items.weights is not None)
     if parameters["most_items"] is None and not people.auto:
         raise ParameterError(
-            "without --domain a histogram needs --most-items, the number of items that one person counts in. Write "
-            "--most-items 10, or --most-items auto. Nothing was read."
+            "without --domain these numbers need --most-items: in how many groups one person counts at most. Write "
+            "--most-items 10 --delta 1e-6, or list the public groups: --domain FILE, a,b,c or 2026-01..2026-12. "
+            "Nothing was read."
         )
 
     def build(most: int, cost: Mapping[str, Any]) -> Any:

@@ -29,6 +29,7 @@ _EXPECTED: Final = "a file with one item per line, a range such as 1..12 or 2026
 _ENDINGS: Final = (".txt", ".csv", ".tsv", ".list")
 _NAMED: Final = re.compile(r"(?s)([^=/,]+)=(.*)")
 """The name of a column before its items, as `region=north,south`."""
+_OTHER_RANGE: Final = re.compile(r"[^,.]+(\.\d+)?\.\.[^,]+")
 _PERIODS: Final = {
     "month": re.compile(r"\d{4}-\d\d"),
     "week": re.compile(r"\d{4}-W\d\d"),
@@ -124,6 +125,7 @@ class Domain:
             if items is None and face == "service":
                 raise ParameterError(f"{flag} must be a list of items, or a range such as 1..12: got {describe(text)}.")
             if items is None and not _names_a_file(text):
+                _refuse_other_ranges(text, flag)
                 items = read_items([item for item in map(str.strip, text.split(",")) if item])
             return cls._read(text) if items is None else cls(items, text)
         if isinstance(value, range):
@@ -135,6 +137,8 @@ class Domain:
             return cls(read_items(value))  # a column of a table
         if len(value) == 1 and isinstance(value[0], str) and parse_range(value[0]) is not None:
             return cls(parse_range(value[0]), value[0])
+        if len(value) == 1 and isinstance(value[0], str):
+            _refuse_other_ranges(value[0], flag)
         for item in value:
             if not isinstance(item, str | Real | Decimal | datetime.date | datetime.time | None) or _is_nan(item):
                 raise ParameterError(
@@ -213,6 +217,15 @@ def split_lines(text: str) -> list[str]:
     if len(lines) == 1:
         lines = [item.strip() for item in lines[0].split(",")]
     return [line for line in lines if line]
+
+
+def _refuse_other_ranges(text: str, flag: str) -> None:
+    """Refuse what is written as a range and is none: as an item of this name it would be paid for, and find nobody."""
+    if _OTHER_RANGE.fullmatch(text):
+        raise ParameterError(
+            f"{flag} has ranges of whole numbers, days, weeks and months, such as 1..12 or 2026-01..2026-12: got "
+            f"{describe(text)}. Write all items: a,b,c, or a file with one item per line. Nothing was read."
+        )
 
 
 def _names_a_file(text: str) -> bool:

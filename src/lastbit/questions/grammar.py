@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 GRAMMAR: Final[dict[str, tuple[str, str]]] = {
-    "what": ("", "count, sum, mean, median, quantile, top, tables, describe"),
+    "what": ("", "count, share, sum, mean, median, quantile, top, tables, describe"),
     "of what": ("--of --per --rows --most-rows --bounds --at", "people, rows, or a number of each person"),
     "of whom": (
         "--unit --split --join --on --let --where --columns",
@@ -27,7 +27,7 @@ def list_grammar(width: int = 18) -> str:
     """Return the table as lines of text.
 
     >>> print(list_grammar().splitlines()[0])
-    what              count, sum, mean, median, quantile, top, tables, describe
+    what              count, share, sum, mean, median, quantile, top, tables, describe
     """
     return "\n".join(
         f"{part:<{width}}{' '.join(text for text in (options, f'({says})' if options else says) if text)}"
@@ -39,7 +39,7 @@ def tabulate_grammar() -> str:
     """Return the table as Markdown.
 
     >>> tabulate_grammar().splitlines()[2]
-    '| what | | count, sum, mean, median, quantile, top, tables, describe |'
+    '| what | | count, share, sum, mean, median, quantile, top, tables, describe |'
     """
     lines = ["| part | options | says |", "| --- | --- | --- |"]
     for part, (options, says) in GRAMMAR.items():

@@ -17,6 +17,7 @@ from lastbit.questions.published_groups import TOO_FEW, PublishedGroups, blank_o
 from lastbit.questions.question import Accuracy, Question
 from lastbit.questions.reading_notes import count_rows_of, describe_all, describe_groups, describe_numbers
 from lastbit.questions.report import Report, format_bound, format_percent, format_value
+from lastbit.questions.titles import head_groups
 
 if TYPE_CHECKING:
     import lastbit as lb
@@ -183,7 +184,8 @@ class GroupNumbers:
         numbers = PublishedGroups(reading, self.names, self.leads, of_rows=self._of_rows)
         noun = f"{self.noun} counted" if self._is_of_some(reading) else self.noun
         people = {noun: numbers.people, f"interval of {self.noun}": numbers.people_ends}
-        columns = {**self.labels, **self._columns(numbers, people)}
+        own = self._columns(numbers, people)
+        columns = {**head_groups(self.request, self.labels, own), **own}
         if not all(numbers.visible):
             columns["why"] = ["" if seen else TOO_FEW for seen in numbers.visible]
         data = {**published.to_dict(), **self._facts, **numbers.columns, "groups": self.labels, **reading.data}

@@ -11,7 +11,7 @@ from lastbit.output.words import Words, article, plural
 from lastbit.questions.people import Noise, PeopleParts, PeopleReading, share_of
 from lastbit.questions.question import Accuracy, Question
 from lastbit.questions.report import Report, format_bound, format_percent
-from lastbit.questions.titles import name_groups
+from lastbit.questions.titles import head_groups
 
 if TYPE_CHECKING:
     from lastbit.questions.reading import Reading
@@ -54,11 +54,8 @@ class Groups:
     @property
     def _headings(self) -> dict[str, list[Any]]:
         """The same labels under what people call their columns: dates that are read as months are headed month."""
-        labels = self._labels
-        names = name_groups(self.request, list(labels))
-        numbers = {self.number, f"{self.number} counted", "interval", self._everybody}
-        is_clear = len({*names} - numbers) == len(labels)
-        return dict(zip(names, labels.values(), strict=True)) if is_clear else labels
+        numbers = (self.number, f"{self.number} counted", "interval", self._everybody)
+        return head_groups(self.request, self._labels, numbers)
 
     def _data(self, release: Any, data: Mapping[str, Any], frame: Mapping[str, Any]) -> dict[str, Any]:
         """Return the plain data of an answer: a column may have any name, so the labels stand apart."""

@@ -59,6 +59,11 @@ class Plan:
         return self.request.question.accuracy(self.units)
 
     @property
+    def title(self) -> str:
+        """The title that the answer will have."""
+        return title_of(self.request)
+
+    @property
     def notes(self) -> list[str]:
         """The accuracy and the rules of reading, in sentences."""
         return [self.accuracy.sentence, *self.request.question.notes]
@@ -120,7 +125,7 @@ class Plan:
             "parameter": list(mechanism.parameters),
             "value": list(mechanism.parameters.values()),
         }
-        title = f"{title_of(self.request)}: would cost {mechanism.cost.text}. No row was read and nothing was spent."
+        title = f"{self.title}: would cost {mechanism.cost.text}. No row was read and nothing was spent."
         return Report(title, columns, notes, self.data)
 
     def sample(self) -> AnswerView:

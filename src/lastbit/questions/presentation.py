@@ -232,18 +232,21 @@ def join_ends(table: Mapping[str, Sequence[Any]], heading: str = "value") -> dic
 
     >>> join_ends({"item": ["flu"], "value": [5], "low": [3], "high": [None]}, "patients")
     {'item': ['flu'], 'patients': [5], 'interval': [(3, None)]}
+    >>> [*join_ends({"value": [5], "bounded_value": [5], "bounded_low": [3], "bounded_high": [7]}, "per 1,000")]
+    ['per 1,000', 'per 1,000, of those counted', 'interval of those counted']
     """
+    names = {"value": heading, "bounded_value": f"{heading}, of those counted"}
     columns: dict[str, Sequence[Any]] = {}
     for name, column in table.items():
         if name in ("high", "shown") or name.endswith("_high"):
             continue
         if name == "low" or name.endswith("_low"):
             ends = zip(column, table[f"{name[:-3]}high"], strict=True)
-            own = name[:-4].replace("_", " ")
+            own = "those counted" if name == "bounded_low" else name[:-4].replace("_", " ")
             intervals = [None if pair == (None, None) else pair for pair in ends]
             columns[f"interval of {own}" if own else "interval"] = intervals
         else:
-            columns[heading if name == "value" else name] = column
+            columns[names.get(name, name)] = column
     return columns
 
 

@@ -16,6 +16,7 @@ from lastbit.questions.question import Accuracy, Question
 from lastbit.questions.reading_notes import count_rows_of, describe_all, describe_groups, describe_numbers
 from lastbit.questions.report import format_bound, format_percent
 from lastbit.questions.sums import canonicalize_rule, choose_rule
+from lastbit.questions.titles import head_groups
 
 if TYPE_CHECKING:
     from lastbit.questions.report import Report
@@ -154,9 +155,10 @@ def _ask_quantiles(request: Request, at: tuple[str, ...]) -> Question:
         labels, noun = groups.columns(release.items), request.words.rows if of_rows else request.words.people
         ends = f"interval of {noun}"
         counted = " counted" if people.is_bounded and (of_rows or not reading.knows_cut) else ""
-        columns = {**labels, f"{noun}{counted}": table.sizes["people"], ends: sizes.ends(reading)}
+        own = {f"{noun}{counted}": table.sizes["people"], ends: sizes.ends(reading)}
         for q, values in zip(release.qs, table.by_quantile, strict=True):
-            columns[f"{of} at {_format_quantile(q)}"] = values
+            own[f"{of} at {_format_quantile(q)}"] = values
+        columns = {**head_groups(request, labels, own), **own}
         notes.insert(1, f"The interval of {noun} of each group holds with probability {format_percent(request.level)}.")
         if any(table.why):
             columns["why"] = table.why

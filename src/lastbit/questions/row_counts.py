@@ -16,6 +16,7 @@ from lastbit.questions.people import PeopleParts, choose_noise, parse_share
 from lastbit.questions.question import Accuracy, Question
 from lastbit.questions.reading_notes import describe_groups, describe_unit
 from lastbit.questions.report import Report, format_bound, format_percent
+from lastbit.questions.titles import head_groups
 
 if TYPE_CHECKING:
     from lastbit.data.per_unit import Numbers
@@ -120,7 +121,7 @@ class GroupRows:
         if more is not None:
             facts |= dict(zip(("cut", "cut_low", "cut_high"), more, strict=True))
         data = {**published.to_dict(), **facts, **numbers, "groups": labels}
-        columns = {**labels, counted: values, "interval": intervals}
+        columns = {**head_groups(self.request, labels, (counted, "interval")), counted: values, "interval": intervals}
         return Report(published.title, columns, notes, data, (counted, "interval"), frame={**labels, **numbers})
 
     def accuracy(self, units: int) -> Accuracy:

@@ -8,7 +8,7 @@ from math import ceil, prod
 from typing import TYPE_CHECKING, Any, Final
 
 from lastbit.errors import ParameterError
-from lastbit.output.words import Words, plural
+from lastbit.output.words import Words, capitalize, plural
 from lastbit.questions.domains import assign_domains, missing_domains
 from lastbit.questions.group_types import GroupList, check_names, group_names, imply_domains
 from lastbit.questions.option import Option
@@ -28,6 +28,7 @@ from lastbit.questions.shared_options import (
     TABLE,
 )
 from lastbit.questions.table_types import DomainsByColumn, TableList, TableWeights
+from lastbit.questions.unit_types import join_names
 from lastbit.questions.value_types import Flag, OneOf, Text, WholeNumber
 
 if TYPE_CHECKING:
@@ -214,10 +215,13 @@ def _name_numbers(request: Request, records: int) -> tuple[str, str]:
 
 def _notes(request: Request, names: Sequence[str], people: PeopleParts) -> list[str]:
     """Return of whom the tables speak. A bounded table is of the people counted this way, and says so."""
-    columns = ", ".join(names)
-    shown = request["missing"] == "show"
-    lost = "Missing values are shown." if shown else f"Rows without a value of {columns} are left out of all tables."
-    notes = [f"{lost} So are rows with a value that is not listed."]
+    rows, columns = request.words.rows, join_names(names, "or")
+    unlisted = f"{rows} with a value that is not listed"
+    notes = (
+        [f"Missing values are shown. {capitalize(unlisted)} are left out of all tables."]
+        if request["missing"] == "show"
+        else [f"{capitalize(rows)} without a value of {columns} are left out of all tables. So are {unlisted}."]
+    )
     if request.rows.unit is None or people.measured:
         return notes
     most, latest = _most_records(request), request["latest_by"]

@@ -118,7 +118,8 @@ class TablesReading:
         intervals = next(iter(table.error_bars(request.level).values()))
         heading, below = name_groups(request, table.names)
         name = _everybody(self) if self.reading.knows_cut else self.noun
-        panel = Panel(name, second, own["value"], below, intervals, from_zero=True, rows=self._rows_of(table))
+        numbers = own["value" if "value" in own else "bounded_value"]
+        panel = Panel(name, second, numbers, below, intervals, from_zero=True, rows=self._rows_of(table))
         return split_panel(panel, [f"{heading}: {text}" for text in first], second)[:_PANELS]
 
     def _rows_of(self, table: lb.ConsistentTable) -> list[int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -184,6 +184,13 @@ def name_groups(request: Request | None, names: Sequence[str]) -> list[str]:
         if request is None or "source" not in request.values
         else _rename(request, names, request.rows.periods)
     )
+
+
+def head_groups(request: Request, labels: Mapping[str, Any], numbers: Iterable[str]) -> dict[str, Any]:
+    """Return columns of labels under what people call them, unless a column of numbers has that name."""
+    names = name_groups(request, list(labels))
+    is_clear = len({*names} - {*numbers}) == len(labels)
+    return dict(zip(names, labels.values(), strict=True)) if is_clear else dict(labels)
 
 
 def _rename(request: Request, names: Sequence[str], periods: Mapping[str, Any]) -> list[str]:

@@ -78,8 +78,10 @@ def join_names(names: Sequence[str], word: str = "and") -> str:
 
     >>> join_names(["user", "device", "day"])
     'user, device and day'
+    >>> join_names(["user"])
+    'user'
     """
-    return f" {word} ".join([", ".join(names[:-1]), names[-1]])
+    return f" {word} ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def name_combination(names: Sequence[str], rows: tuple[str, str]) -> Words:

@@ -158,6 +158,7 @@ class JoinPlan:
         if types[0] is None or types[0] is not types[1] or mine.type_name(self.on) != theirs.type_name(self.on):
             raise ParameterError(
                 f"the column {self.on!r} must have one type in both tables: it is {mine.type_name(self.on)} in the "
-                f"table and {theirs.type_name(self.on)} in {self.path}. Write them alike. Nothing was read."
+                f"table and {theirs.type_name(self.on)} in {self.path}. In a CSV file all is text: save both tables as "
+                "Parquet with the same types, or both as CSV. Nothing was read."
             )
         return keys

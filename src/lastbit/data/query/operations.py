@@ -46,7 +46,8 @@ def translate(tree: Tree, columns: Mapping[str, Value]) -> Value:
 def require_condition(value: Value) -> Value:
     """Return a value that is a condition."""
     if value.type not in (SqlType.BOOLEAN, SqlType.NULL):
-        raise refusal(f"a condition is true or false, and this is {value.type.value}", "the query", "Compare it")
+        problem = f"a condition is true or false, and this is {value.type.value}"
+        raise refusal(problem, "the query", "Compare it, as in x = 'yes' or x > 0")
     return convert(value, SqlType.BOOLEAN)
 
 
