@@ -240,11 +240,11 @@ class MechanismLaws:
         simpler, rename = mirror
         if simpler not in self._known:
             self._known[simpler] = law(self._mechanism.program(simpler), self._tolerance, seconds=seconds)
-        found = self._known[simpler]
-        exact = {rename(outcome): mass for outcome, mass in found.exact.items()}
-        if len(exact) < len(found):
+        mirrored = self._known[simpler]
+        exact = {rename(outcome): mass for outcome, mass in mirrored.exact.items()}
+        if len(exact) < len(mirrored):
             raise AuditError(
                 f"{self._mechanism.name}.mirror must tell outcomes apart as their mirrors are: two became one. Correct "
                 "it, or leave it out."
             )
-        return Law(exact, found.unexplored, found.branches)
+        return Law(exact, mirrored.unexplored, mirrored.branches)

@@ -169,11 +169,11 @@ class SelectionMechanism(GridMechanism[Released]):
             return None
         above = lost_steps(values, self.grid)
 
-        def rename(found: Selection) -> Made:
-            places = tuple([order[index] for index in found.indices])
+        def rename(release: Selection) -> Made:
+            places = tuple([order[index] for index in release.indices])
             return publish(
-                found.mechanism, found.cost, places, found.ahead, None,
-                found.resolution, found.candidates, found.selection_rate, above,
+                release.mechanism, release.cost, places, release.ahead, None,
+                release.resolution, release.candidates, release.selection_rate, above,
             )  # fmt: skip
 
         return tuple((steps[place] - least) * self.grid.resolution for place in order), rename
