@@ -50,10 +50,10 @@ class Format:
         values = [*numbers, *(end for interval in intervals if is_interval(interval) for end in interval)]
         ratios = [_ratio(value) for value in values if is_number(value) and _is_finite(value)]
         halves = [width / 2 for width in _widths(intervals)]
-        return cls._justified(_extremes(ratios), halves, {below for _, below in ratios}, whole=whole)
+        return cls._of_extremes(_extremes(ratios), halves, {below for _, below in ratios}, whole=whole)
 
     @classmethod
-    def _justified(
+    def _of_extremes(
         cls, amounts: Sequence[Fraction], halves: Sequence[Fraction], denominators: Collection[int], *, whole: bool
     ) -> Format:
         """Return the format of numbers with these extremes, half widths and denominators."""
@@ -151,7 +151,7 @@ class Multiples:
         # The narrowest justifies the most digits.
         narrowest = min((width for width in widths if width > 0), default=0)
         halves = [Fraction(narrowest, 2 * self.ends_below)] if narrowest else []
-        return Format._justified(amounts, halves, denominators, whole=False)
+        return Format._of_extremes(amounts, halves, denominators, whole=False)
 
 
 def format_digits(value: float | Fraction, digits: int, rounding: Rounding = "nearest") -> str:
