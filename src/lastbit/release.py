@@ -26,7 +26,7 @@ from lastbit.output.json_values import SCHEMA, to_json_value, write_json
 from lastbit.output.json_values import json_text as json_text
 from lastbit.output.methods import cite, describe_privacy, find_method
 from lastbit.output.numbers import Interval as Interval
-from lastbit.output.numbers import are_numbers
+from lastbit.output.numbers import Multiples, are_numbers
 from lastbit.output.picture import Panel
 from lastbit.output.table import MOST_ROWS as MOST_ROWS
 from lastbit.output.table import PEOPLE, format_cells, html_section, is_name
@@ -238,15 +238,25 @@ class Release(Compared, ABC):
         return figure
 
     def _cells(self) -> tuple[list[str], list[list[str]]]:
-        columns = {name: column[:MOST_ROWS] for name, column in self.columns().items()}
-        texts = format_cells(columns, self.error_bars(most=MOST_ROWS), whole=PEOPLE)
+        columns, intervals = self._first_rows(MOST_ROWS)
+        texts = format_cells(columns, intervals, whole=PEOPLE)
         return [name.replace("_", " ") for name in columns], [list(row) for row in zip(*texts, strict=True)]
+
+    def _first_rows(
+        self, most: int
+    ) -> tuple[Mapping[str, Sequence[Any] | Multiples], Mapping[str, Sequence[Interval | None]]]:
+        """Return the first rows of the table, and the intervals of its columns that do not have their own."""
+        return {name: column[:most] for name, column in self.columns().items()}, self.error_bars(most=most)
+
+    def _count_rows(self) -> int:
+        """Return the number of rows of the table."""
+        return len(next(iter(self.columns().values())))
 
     def _of_whom(self) -> list[str]:
         return [self.of_whom] if self.of_whom else []
 
     def _footnotes(self) -> list[str]:
-        rows = len(next(iter(self.columns().values())))
+        rows = self._count_rows()
         return [*([f"… and {plural(rows - MOST_ROWS, 'more row')}"] if rows > MOST_ROWS else []), *self.notes]
 
 

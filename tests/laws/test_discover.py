@@ -20,7 +20,7 @@ import pytest
 
 import lastbit as lb
 from lastbit.audit.laws import Law
-from lastbit.mechanisms.discover.histogram import _order_items, _pick_all
+from lastbit.mechanisms.discover.histogram import _order_items, _pick_all, _sort_down
 from lastbit.values.unlisted import sort_key
 
 TOLERANCE = Fraction(1, 1000)
@@ -318,4 +318,21 @@ def test_items_with_equal_numbers_come_in_the_order_of_the_items_whatever_the_ta
     assert _order_items([], np.arange(0), np.array([], np.int64)).tolist() == []
     assert _pick_all(["a", "b"], np.array([1])) == ("b",)
     assert _pick_all(["a", "b", "c"], np.array([2, 0])) == ("c", "a")
+    assert _pick_all(("a", None, ("c", 1)), np.array([2, 0, 2])) == (("c", 1), "a", ("c", 1))
+    assert _pick_all((), np.arange(0)) == ()
+    for outside in (-1, 1, 1 << 62):
+        with pytest.raises(ValueError, match="below the number of items"):
+            _pick_all(("a",), np.array([outside]))
     assert _order_items(["b", "x", "a"], np.array([0, 2]), np.array([5, 5])).tolist() == [1, 0]
+
+
+@pytest.mark.parametrize("furthest", [1, 9, 1 << 54, 1 << 61])
+def test_numbers_are_sorted_down_and_equals_by_their_places_however_far_apart(furthest):
+    random = Random(5)
+    for n in (0, 1, 2, 63, 64, 65, 200):
+        for shape in (furthest, -furthest, 0):
+            choices = [shape, -furthest, furthest, 0, furthest // 2, 1 - furthest]
+            numbers = random.choices(choices, k=n)
+            expected = sorted(range(n), key=lambda place: -numbers[place])
+            assert _sort_down(np.array(numbers, np.int64)).tolist() == expected
+            assert _sort_down(np.array(numbers, object)).tolist() == expected

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 import gmpy2
 
@@ -18,10 +18,10 @@ from lastbit.audit.enumerator import Enumerator
 from lastbit.audit.hockey import hockey_stick, odds_of
 from lastbit.audit.nearest import find_nearest, mass_pairs, ratio_cap
 from lastbit.audit.rationals import fraction_of
-from lastbit.errors import ParameterError
+from lastbit.errors import AuditError, ParameterError
 from lastbit.exact.numbers import Number, number
 from lastbit.exact.rounding import float_lower, float_upper, log_float_lower, log_upper
-from lastbit.mechanisms.mechanism import Program
+from lastbit.mechanisms.mechanism import Mechanism, Program
 from lastbit.output.numbers import format_column
 from lastbit.output.table import MOST_ROWS, html_table, text_table
 from lastbit.output.words import plural
@@ -214,3 +214,37 @@ def law(program: Program, tolerance: Number = TOLERANCE, *, seconds: float | Non
     enumerator = Enumerator()
     masses, unexplored = enumerator.explore(program, exact, seconds=seconds)
     return Law(masses, fraction_of(unexplored), enumerator.branches)
+
+
+class MechanismLaws:
+    """The laws of one mechanism: inputs that the mechanism says are mirrors of each other need one law together.
+
+    >>> import lastbit as lb
+    >>> laws = MechanismLaws(lb.NoisyMax(epsilon=1, resolution=1), Fraction(1, 10))
+    >>> one, other = laws.find([0, 3]), laws.find([4, 1])
+    >>> list(one.masses.values()) == list(other.masses.values()), {best.index for best in other} == {0, 1}
+    (True, True)
+    """
+
+    def __init__(self, mechanism: Mechanism[Any], tolerance: Fraction) -> None:
+        self._mechanism, self._tolerance = mechanism, tolerance
+        # A subclass that gets ready in its own way may have another law.
+        self._has_mirrors = {"mirror", "ready"} <= vars(type(mechanism)).keys()
+        self._known: dict[Hashable, Law] = {}
+
+    def find(self, values: Any, *, seconds: float | None = None) -> Law:
+        """Return the law on these values: that of their mirror under their own names, where they have one."""
+        mirror = self._mechanism.mirror(values) if self._has_mirrors else None
+        if mirror is None:
+            return law(self._mechanism.program(values), self._tolerance, seconds=seconds)
+        simpler, rename = mirror
+        if simpler not in self._known:
+            self._known[simpler] = law(self._mechanism.program(simpler), self._tolerance, seconds=seconds)
+        mirrored = self._known[simpler]
+        exact = {rename(outcome): mass for outcome, mass in mirrored.exact.items()}
+        if len(exact) < len(mirrored):
+            raise AuditError(
+                f"{self._mechanism.name}.mirror must tell outcomes apart as their mirrors are: two became one. Correct "
+                "it, or leave it out."
+            )
+        return Law(exact, mirrored.unexplored, mirrored.branches)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
 from math import isinf
@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 
 from lastbit.audit.charts import draw_verdicts
 from lastbit.audit.claims import Claim, ClaimMeasurement, findings
-from lastbit.audit.laws import TOLERANCE, Law, law, parse_tolerance, render_outcome
+from lastbit.audit.laws import TOLERANCE, Law, MechanismLaws, law, parse_tolerance, render_outcome
 from lastbit.audit.losses import SET_ASIDE, Loss, loss_between
 from lastbit.audit.progress import TimeBudget
 from lastbit.audit.rationals import fraction_of
@@ -242,9 +242,11 @@ def check(
     >>> max_claimed_too_cheap.verdict, max_claimed_too_cheap.claim
     ('violated', 'rho')
     """
-    programs = mechanism.program(values), mechanism.program(neighbour)
-    verdict = compare(*programs, mechanism.cost if cost is None else cost, tolerance, seconds=seconds)
-    return replace(verdict, values=values, neighbour=neighbour)
+    exact, budget = parse_tolerance(tolerance), TimeBudget(seconds)
+    laws = MechanismLaws(mechanism, exact)
+    one, other = (laws.find(side, seconds=budget.share(parts)) for side, parts in ((values, 3), (neighbour, 2)))
+    claimed = mechanism.cost if cost is None else cost
+    return judge(claimed, one, other, exact, values, neighbour, seconds=budget.share(1))
 
 
 def check_all(
@@ -269,11 +271,12 @@ def check_all(
     neighbours, beyond = candidates[:MOST_NEIGHBOURS], candidates[MOST_NEIGHBOURS:]
     if not neighbours:
         raise ParameterError("values must have a neighbour to compare with: got no neighbour. Pass at least one value.")
-    one = law(mechanism.program(values), exact, seconds=budget.share(2 * len(neighbours) + 1))
+    laws = MechanismLaws(mechanism, exact)
+    one = laws.find(values, seconds=budget.share(2 * len(neighbours) + 1))
     claimed, verdicts = mechanism.cost if cost is None else cost, []
     for before, neighbour in enumerate(neighbours):
         parts = 2 * (len(neighbours) - before)
-        other = law(mechanism.program(neighbour), exact, seconds=budget.share(parts))
+        other = laws.find(neighbour, seconds=budget.share(parts))
         verdicts.append(judge(claimed, one, other, exact, values, neighbour, seconds=budget.share(parts - 1)))
         if budget.over and before + 1 < len(neighbours):
             return Verdicts(tuple(verdicts), complete=False)

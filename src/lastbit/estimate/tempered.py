@@ -58,6 +58,18 @@ def temper_whole(
     ... )
     True
     """
+    numerators, unit = temper_steps(own, gaps, below, ratio, variance)
+    return tuple(Fraction(numerator, unit) for numerator in numerators)
+
+
+def temper_steps(
+    own: Sequence[int], gaps: Sequence[int], below: int, ratio: Fraction, variance: Fraction
+) -> tuple[list[int], int]:
+    """Return `temper_whole` as numerators and their one denominator.
+
+    >>> temper_steps([180, 162], [20], 2, Fraction(1, 2), Fraction(2))
+    ([360, 324], 4)
+    """
     k = len(own)
     ahead = list(accumulate(gaps[: k - 1], initial=0))
     # Each measurement plus the gaps before it estimates the first value: k times the mean of these estimates.
@@ -70,4 +82,4 @@ def temper_whole(
     weight = max(ratio / (1 + ratio), 1 - allowance / square) if square else Fraction(1)
     parts, whole = weight.numerator, weight.denominator
     unit = k * below * whole
-    return tuple(Fraction(whole * place + parts * distance, unit) for place, distance in zip(line, apart, strict=True))
+    return [whole * place + parts * distance for place, distance in zip(line, apart, strict=True)], unit

@@ -100,6 +100,14 @@ class Mechanism(ABC, Generic[Released]):
         """
         return iter(())
 
+    def mirror(self, values: Any) -> tuple[Any, Callable[[Any], Any]] | None:
+        """Return simpler values with the same law but for names, and what turns a release of them into one of these.
+
+        None where there are none. The auditor follows one law for all inputs with equal mirrors. It asks only a class
+        that defines both `mirror` and `ready`: what a base says of its own `ready` need not be true of another one.
+        """
+        return None
+
     @classmethod
     def of(cls, values: Known, **parameters: Any) -> Self:
         """Return the mechanism for values that say themselves how far one person moves them: Counts or a Statistic.

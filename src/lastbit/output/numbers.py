@@ -49,9 +49,15 @@ class Format:
         """
         values = [*numbers, *(end for interval in intervals if is_interval(interval) for end in interval)]
         ratios = [_ratio(value) for value in values if is_number(value) and _is_finite(value)]
-        amounts = _extremes(ratios)
-        largest = max(amounts, default=Fraction(0))
         halves = [width / 2 for width in _widths(intervals)]
+        return cls._of_extremes(_extremes(ratios), halves, {below for _, below in ratios}, whole=whole)
+
+    @classmethod
+    def _of_extremes(
+        cls, amounts: Sequence[Fraction], halves: Sequence[Fraction], denominators: Collection[int], *, whole: bool
+    ) -> Format:
+        """Return the format of numbers with these extremes, half widths and denominators."""
+        largest = max(amounts, default=Fraction(0))
         # The places of digits, as exponents of ten: of the largest number, and of the last digit that is justified.
         first = _exponent(largest)
         last = min(map(_exponent, halves)) - 1 if halves else first - _DIGITS + 1
@@ -62,7 +68,7 @@ class Format:
         lost = not halves and largest <= 1 and smallest * 10**_DIGITS < largest
         if largest >= _LARGE or 0 < largest < _SMALL or lost:
             return cls(None, max(1, min(first - last + 1, _DIGITS)))
-        return cls(min(max(0, -last), _exact_decimals({below for _, below in ratios})))
+        return cls(min(max(0, -last), _exact_decimals(denominators)))
 
     def text(self, value: Any, rounding: Rounding = "nearest") -> str:
         """Write a number in this format.
@@ -80,8 +86,15 @@ class Format:
         if not self.decimals:
             return f"{_round(above, below, rounding):,}"
         unit = 10**self.decimals
-        rounded = _round(above * unit, below, rounding)
-        whole, part = divmod(abs(rounded), unit)
+        return self.point(_round(above * unit, below, rounding))
+
+    def point(self, rounded: int) -> str:
+        """Write a whole number of units of the last decimal.
+
+        >>> Format(2).point(-123456)
+        '-1,234.56'
+        """
+        whole, part = divmod(abs(rounded), 10 ** (self.decimals or 0))
         return f"{'-' if rounded < 0 else ''}{whole:,}.{part:0{self.decimals}}"
 
     def interval(self, ends: Interval) -> str:
@@ -96,6 +109,49 @@ class Format:
         if high is None:
             return f"{self.text(low, 'down')} or more"
         return f"{self.text(low, 'down')} to {self.text(high, 'up')}"
+
+
+@dataclass(frozen=True)
+class Multiples:
+    """A column of whole multiples of 1/`below`, written as its fractions would be, without a fraction for each.
+
+    `lows` and `highs` are the ends of its intervals, in multiples of 1/`ends_below`.
+
+    >>> Multiples([24690, -15], 20, [24000, -700], [25000, 700], 20).texts(), format_column([Fraction(2469, 2), -0.75])
+    (['1,234', '-1'], ['1,234.50', '-0.75'])
+    """
+
+    steps: Sequence[int]
+    below: int
+    lows: Sequence[int] = ()
+    highs: Sequence[int] = ()
+    ends_below: int = 1
+
+    def texts(self) -> list[str]:
+        """Write the numbers in one format, to the nearest."""
+        form = self._format()
+        if form.decimals is None:
+            return [form.text(Fraction(step, self.below)) for step in self.steps]
+        unit, below = 10**form.decimals, self.below
+        if unit == below == 1:
+            return [f"{step:,}" for step in self.steps]
+        # To the nearest, and of a half to the even one: as `_round` does.
+        parts = [divmod(step * unit, below) for step in self.steps]
+        rounded = [floor + (2 * rest + (floor & 1) > below) for floor, rest in parts]
+        return [f"{number:,}" for number in rounded] if unit == 1 else [form.point(number) for number in rounded]
+
+    def _format(self) -> Format:
+        amounts, denominators = [], set()
+        for steps, below in ((self.steps, self.below), ([*self.lows, *self.highs], self.ends_below)):
+            if steps:
+                sizes = set(map(abs, steps))
+                amounts += [Fraction(max(sizes), below), Fraction(min(sizes - {0}, default=0), below)]
+                denominators.add(below // math.gcd(below, *sizes))
+        widths = {high - low for low, high in zip(self.lows, self.highs, strict=True)}
+        # The narrowest justifies the most digits.
+        narrowest = min((width for width in widths if width > 0), default=0)
+        halves = [Fraction(narrowest, 2 * self.ends_below)] if narrowest else []
+        return Format._of_extremes(amounts, halves, denominators, whole=False)
 
 
 def format_digits(value: float | Fraction, digits: int, rounding: Rounding = "nearest") -> str:
@@ -157,8 +213,9 @@ def format_column(
     if are_intervals(column):
         form = Format.of((), column, whole=whole)
         return ["" if not is_interval(value) else form.interval(value) for value in column]
-    form = Format.of(column, intervals, whole=whole)
-    if column and all(value is column[0] for value in column):
+    same = bool(column) and all(value is column[0] for value in column)
+    form = Format.of(column[:1] if same else column, intervals, whole=whole)
+    if same:
         return ["" if column[0] is None else form.text(column[0], rounding)] * len(column)
     return ["" if value is None else form.text(value, rounding) for value in column]
 

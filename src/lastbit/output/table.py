@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from lastbit.output.numbers import Rounding, are_intervals, are_numbers, format_column
+from lastbit.output.numbers import Multiples, Rounding, are_intervals, are_numbers, format_column
 
 MOST_ROWS: Final = 40
 
@@ -26,7 +26,7 @@ def is_name(column: str) -> bool:
 
 
 def format_cells(
-    columns: Mapping[str, Sequence[Any]],
+    columns: Mapping[str, Sequence[Any] | Multiples],
     intervals: Mapping[str, Sequence[Any]] | None = None,
     whole: Sequence[str] = (),
 ) -> list[list[str]]:
@@ -41,12 +41,16 @@ def format_cells(
     text_columns, names = [], list(columns)
     for name, after in zip(names, [*names[1:], None], strict=True):
         column = columns[name]
+        if isinstance(column, Multiples):
+            text_columns.append(column.texts())
+            continue
         if is_name(name) or not (are_numbers(column) or are_intervals(column)):
             text_columns.append([one_line(value) for value in column])
             continue
         own_intervals: Sequence[Any] = () if intervals is None else intervals.get(name, ())
-        if intervals is None and after is not None and are_intervals(columns[after]):
-            own_intervals = columns[after]
+        if intervals is None and after is not None:
+            beside = columns[after]
+            own_intervals = beside if not isinstance(beside, Multiples) and are_intervals(beside) else ()
         text_columns.append(
             format_column(column, own_intervals, whole=name in whole, rounding=_BOUNDS.get(name, "nearest"))
         )
@@ -60,12 +64,17 @@ def text_table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     item  gap
      flu   12
     """
-    widths = [max(map(display_width, column)) for column in zip(names, *rows, strict=True)]
-    lines = [
-        [" " * (width - display_width(cell)) + cell for cell, width in zip(row, widths, strict=True)]
-        for row in (names, *rows)
-    ]
-    return "\n".join("  ".join(line) for line in lines)
+    columns = [_align(column) for column in zip(names, *rows, strict=True)]
+    return "\n".join(map("  ".join, zip(*columns, strict=True)))
+
+
+def _align(cells: Sequence[str]) -> list[str]:
+    """Fill up the cells of a column with spaces, from the left, until they take as many places as the widest."""
+    if "".join(cells).isascii():
+        width = max(map(len, cells))
+        return [cell.rjust(width) for cell in cells]
+    widths = [*map(display_width, cells)]
+    return [" " * (max(widths) - width) + cell for cell, width in zip(cells, widths, strict=True)]
 
 
 def html_table(names: Sequence[str], rows: Sequence[Sequence[str]], caption: str) -> str:

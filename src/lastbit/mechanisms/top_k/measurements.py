@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, Final
 
 from lastbit.chance.draw import Samples
 from lastbit.estimate.accuracy import laplace_accuracy
 from lastbit.estimate.blue import blue
-from lastbit.estimate.tempered import temper_whole
+from lastbit.estimate.tempered import temper_steps
 from lastbit.exact.numbers import Number, probability
-from lastbit.mechanisms.top_k.mechanism import Selection
+from lastbit.mechanisms.top_k.mechanism import Selection, noise_bound
+from lastbit.output.numbers import Multiples
 from lastbit.output.picture import Panel
 from lastbit.privacy.rate import Rate
 from lastbit.release import Interval, Release
 from lastbit.values.grid import Grid
+
+_LEVEL: Final = Fraction(95, 100)
+"""The probability of the intervals that decide the digits of a text, as `error_bars` has it."""
 
 
 class MeasuredSelection(Release):
@@ -102,13 +106,19 @@ class MeasuredTopK(MeasuredSelection, Selection):
 
         A gap was floored, which takes half a resolution off on average: its middle, half a resolution up, is used.
         """
+        numerators, unit = self._estimate_steps
+        return tuple(Fraction(numerator, unit) for numerator in numerators)
+
+    @cached_property
+    def _estimate_steps(self) -> tuple[list[int], int]:
+        """`estimates` as numerators and their one denominator."""
         # In half steps, which are so many parts of 2·denominator.
         above, below = self.resolution.as_integer_ratio()
         own, gaps = (
             [2 * above * step for step in self.measurement_steps],
             [above * (2 * gap + 1) for gap in self.gap_steps],
         )
-        return temper_whole(own, gaps, 2 * below, self._ratio, self._variance)
+        return temper_steps(own, gaps, 2 * below, self._ratio, self._variance)
 
     @cached_property
     def blue(self) -> tuple[Fraction, ...]:
@@ -152,6 +162,38 @@ class MeasuredTopK(MeasuredSelection, Selection):
         """Return the interval of each gap, and that of each selected value, which is for measurement and estimate."""
         values = self._intervals(level, most)
         return {**super().error_bars(level, most), "measurement": values, "estimate": values}
+
+    def _first_rows(
+        self, most: int
+    ) -> tuple[Mapping[str, Sequence[Any] | Multiples], Mapping[str, Sequence[Interval | None]]]:
+        """Return the first rows in whole numbers, where every row has a gap and every interval has its ends."""
+        grid, measurements, gaps = Grid(self.resolution), self.measurement_steps[:most], self.gap_steps[:most]
+        reach = laplace_accuracy(self.measurement_rate, _LEVEL)
+        furthest = max(max(measurements), -min(measurements)) + reach
+        if len(gaps) < len(measurements) or furthest >= grid.last:
+            return super()._first_rows(most)
+        step, below = grid.numerator, grid.denominator
+        beyond = noise_bound(self.selection_rate, self.candidates, _LEVEL) + self.above
+        lows, highs = (
+            [(own - reach) * step for own in measurements],
+            [(own + reach + self.above) * step for own in measurements],
+        )
+        estimates, unit = self._estimate_steps
+        items: dict[str, Sequence[Any]] = {} if self.items is None else {"item": self.items[:most]}
+        return {
+            **items,
+            "index": Multiples(self.indices[:most], 1),
+            "gap": Multiples(
+                [gap * step for gap in gaps], below,
+                [(gap - beyond + 1) * step for gap in gaps], [(gap + beyond) * step for gap in gaps], below,
+            ),
+            "measurement": Multiples([own * step for own in measurements], below, lows, highs, below),
+            "standard_error": self.standard_errors[:most],
+            "estimate": Multiples(estimates[:most], unit, lows, highs, below),
+        }, {}  # fmt: skip
+
+    def _count_rows(self) -> int:
+        return len(self.indices)
 
     def panels(self, level: Number = "0.95") -> Sequence[Panel]:
         """Return the estimates with the intervals of the selected values."""

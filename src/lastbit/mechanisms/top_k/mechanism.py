@@ -152,6 +152,32 @@ class SelectionMechanism(GridMechanism[Released]):
 
         return pick, steps_of
 
+    def _sort_candidates(
+        self, values: Any, publish: Callable[..., Made]
+    ) -> tuple[tuple[Fraction, ...], Callable[[Selection], Made]] | None:
+        """Return bare numbers from the largest down to 0, and the way back from a selection of them: see `mirror`.
+
+        The noise is alike for all candidates and independent, so candidates in another order are selected in that
+        order. Only differences of steps count, so all may move together, as long as none is clamped.
+        """
+        if type(values) not in (list, tuple) or not values:
+            return None
+        steps = self.grid.steps(values).tolist()
+        order = sorted(range(len(steps)), key=steps.__getitem__, reverse=True)
+        least = steps[order[-1]]
+        if steps[order[0]] - least > self.grid.last:
+            return None
+        above = lost_steps(values, self.grid)
+
+        def rename(release: Selection) -> Made:
+            places = tuple([order[index] for index in release.indices])
+            return publish(
+                release.mechanism, release.cost, places, release.ahead, None,
+                release.resolution, release.candidates, release.selection_rate, above,
+            )  # fmt: skip
+
+        return tuple((steps[place] - least) * self.grid.resolution for place in order), rename
+
     def _candidates(self, values: Any) -> tuple[int, StepsOf, ScaledValues | None]:
         """Return how many there are, and the steps of any of them: arrays
         are converted part by part, as they are needed.

@@ -62,3 +62,7 @@ class NoisyMax(SelectionMechanism[Maximum]):
         """Select one of the values: numbers, Counts or a Statistic. There must be at least one."""
         pick, _ = self._ready_selection(values, Maximum.made)
         return pick
+
+    def mirror(self, values: Any) -> tuple[Any, Callable[[Any], Any]] | None:
+        """Return the values in descending order, down to 0: candidates are alike, and only differences count."""
+        return self._sort_candidates(values, Maximum.made)

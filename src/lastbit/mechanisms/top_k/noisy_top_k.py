@@ -78,6 +78,10 @@ class NoisyTopK(SelectionMechanism[TopK]):
         pick, _ = self._ready_selection(values, TopK.made)
         return pick
 
+    def mirror(self, values: Any) -> tuple[Any, Callable[[Any], Any]] | None:
+        """Return the values in descending order, down to 0: candidates are alike, and only differences count."""
+        return self._sort_candidates(values, TopK.made)
+
     def accuracy(self, n: int, level: Number = "0.95", margin: Number = 0) -> Fraction:
         """Return how far above a selected candidate one left out of n can be, at most, with at least this probability.
 
