@@ -79,10 +79,10 @@ def test_the_command_and_ask_say_the_same(
     rows.to_csv(path, index=False)
     words = "--unit person --of number --bounds 0 100 --by item --domain a,b --sd --epsilon 1 --json"
     assert cli._run(["mean", str(path), *words.split()], debug=False) == 0
-    told = json.loads(capsys.readouterr().out)
+    document = json.loads(capsys.readouterr().out)
     answer = lb.ask("mean", str(path), **OPTIONS, by="item", domain="a,b", epsilon=1)
     for name in ("sd", "sd_low", "sd_high"):
-        assert told[name] == pytest.approx(answer.to_frame()[name].tolist())
+        assert document[name] == pytest.approx(answer.to_frame()[name].tolist())
 
 
 def test_it_is_another_question_and_shares_have_none() -> None:

@@ -250,7 +250,7 @@ def squares_about_centre(values: Any, bounds: tuple[Fraction, Fraction], resolut
     grid = rule.grid if whole_flat(values, flat, rule.grid) else rule.fine
     least, most = (int(end / grid.resolution) for end in bounds)
     for block in _blocks(values):
-        steps = np.clip(grid.steps(block), least, most)[~missing_among(block)]
+        steps = grid.steps(block)[~missing_among(block)].clip(least, most)
         (own,) = add_centred_squares(steps, np.zeros(len(steps), np.int64), 1, grid.resolution, bounds)
         total += own
     return total
