@@ -28,9 +28,9 @@ def test_a_quarter_of_the_cost_pays_for_squares_and_the_rest_for_the_sums() -> N
         # A square is 9 at most, in three steps as the range is.
         sums = {"sensitivity": 2 * 3 * 9} if cost == "epsilon" else {"squared_sensitivity": 2 * (3 * 9) ** 2}
         plain: Any = lb.DiscreteLaplace if cost == "epsilon" else lb.DiscreteGaussian
-        assert whole.square_step == 3
-        assert whole.square_rate == plain(**{cost: "1/4"}, resolution=3, **sums).rate
-        assert lb.GroupMeans(**facts, resolution=2, **{cost: 1}).square_rate is None
+        assert whole._square_step == 3
+        assert whole._square_rate == plain(**{cost: "1/4"}, resolution=3, **sums).rate
+        assert lb.GroupMeans(**facts, resolution=2, **{cost: 1})._square_rate is None
 
 
 @pytest.mark.parametrize("cost", COSTS.values(), ids=COSTS)
@@ -41,7 +41,7 @@ def test_the_loss_of_the_whole_is_within_the_cost_on_every_neighbour(cost: dict[
     mechanism = lb.GroupMeans(groups=["a"], **UNIT, **more, most_rows=most_rows)
     values, tolerance = {"a": [1]}, Fraction(1, 1 << 13)
     assert lb.audit.check_all(mechanism, values, tolerance).holds
-    object.__setattr__(mechanism, "square_step", mechanism.square_step / 2)
+    object.__setattr__(mechanism, "_square_step", mechanism._square_step / 2)
     assert not lb.audit.check_all(mechanism, values, tolerance).holds
 
 
@@ -52,7 +52,7 @@ def test_squares_with_half_of_their_noise_violate_the_cost(cost: dict[str, Any])
     check: dict[str, Any] = {"values": {}, "neighbour": {"a": [1]}, "tolerance": Fraction(1, 1 << 30)}
     assert lb.audit.check(mechanism, **check).holds
     loud = lb.GroupMeans(groups=["a"], **UNIT, **{name: _twice(amount) for name, amount in cost.items()})
-    object.__setattr__(mechanism, "square_rate", loud.square_rate)
+    object.__setattr__(mechanism, "_square_rate", loud._square_rate)
     assert lb.audit.check(mechanism, **check).verdict == "violated"
 
 
@@ -141,8 +141,8 @@ def test_small_costs_in_rho_have_fewer_steps_of_squares() -> None:
     fine, coarse = (
         lb.GroupMeans(groups=["a"], bounds=(0, 1024), resolution=4, rho=rho, sd=True) for rho in (1, "1/40000")
     )
-    assert fine.square_step == Fraction(512**2, 256)
-    assert coarse.square_step > fine.square_step
+    assert fine._square_step == Fraction(512**2, 256)
+    assert coarse._square_step > fine._square_step
 
 
 def test_without_sd_there_are_no_deviations() -> None:

@@ -29,7 +29,7 @@ def find_deviation(squares: Fraction, people: Fraction, mean: Fraction, bounds: 
 
     Sums with noise may belong to nobody's numbers: then the nearest that can be.
 
-    >>> find_deviation(Fraction(8), Fraction(2), Fraction(5), (Fraction(0), Fraction(10)))
+    >>> find_deviation(Fraction(8), Fraction(2), Fraction(4), (Fraction(0), Fraction(8)))
     Fraction(2, 1)
     """
     low, high = bounds
@@ -43,8 +43,8 @@ def bound_deviation(squares: Ends, people: Ends, mean: Ends, bounds: Ends, missi
 
     The mean is that of all people; squares and people are without up to `missing` ones, of any number in the bounds.
 
-    >>> bounds, one = (Fraction(0), Fraction(10)), Fraction(1)
-    >>> bound_deviation((8 * one, 18 * one), (2 * one, 2 * one), (5 * one, 5 * one), bounds)
+    >>> bounds, one = (Fraction(0), Fraction(8)), Fraction(1)
+    >>> bound_deviation((8 * one, 18 * one), (2 * one, 2 * one), (4 * one, 4 * one), bounds)
     (Fraction(2, 1), Fraction(3, 1))
     """
     low, high = bounds

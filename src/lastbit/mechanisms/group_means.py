@@ -77,8 +77,8 @@ class GroupMeans(Mechanism[GroupMeanValues]):
     grid: Grid = field(init=False, repr=False, compare=False)
     rate: Rate = field(init=False, repr=False, compare=False)
     noise: Noise = field(init=False, repr=False, compare=False)
-    square_step: Fraction = field(init=False, repr=False, compare=False)
-    square_rate: Rate | None = field(init=False, repr=False, compare=False)
+    _square_step: Fraction = field(init=False, repr=False, compare=False)
+    _square_rate: Rate | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         names = parse_groups(self.groups)
@@ -99,8 +99,8 @@ class GroupMeans(Mechanism[GroupMeanValues]):
         if self.rho is None:
             cost = Cost.asked(self.epsilon, self.eta, None)
             self._derive(epsilon=None if self.epsilon is None else cost.epsilon, cost=cost, noise="laplace")
-            self._derive(rate=cost.rate(share / (items * rows * steps)), square_step=square / parts)
-            self._derive(square_rate=cost.rate(SD_SHARE / (items * rows * parts)) if self.sd else None)
+            self._derive(rate=cost.rate(share / (items * rows * steps)), _square_step=square / parts)
+            self._derive(_square_rate=cost.rate(SD_SHARE / (items * rows * parts)) if self.sd else None)
             return
         if self.epsilon is not None or self.eta is not None:
             raise ParameterError("exactly one of epsilon, eta and rho must be given. Write epsilon=1, or rho='1/100'.")
@@ -123,7 +123,7 @@ class GroupMeans(Mechanism[GroupMeanValues]):
                 "above 2^16 steps. Ask without sd, or with a larger rho."
             )
         square_rate = Rate.from_epsilon(one_step / parts**2) if self.sd else None
-        self._derive(square_step=square / parts, square_rate=square_rate)
+        self._derive(_square_step=square / parts, _square_rate=square_rate)
 
     @property
     def adjacency(self) -> Adjacency:
@@ -189,7 +189,7 @@ class GroupMeans(Mechanism[GroupMeanValues]):
         first = [math.floor(above / unit) for above, _ in sums.values]
         second = [n * whole_range - above for above, (_, n) in zip(first, sums.values, strict=True)]
         name, cost, items, bounds, rate, noise = self.name, self.cost, self.groups, self.bounds, self.rate, self.noise
-        floored, square_step, square_rate = sums.floored, self.square_step, self.square_rate
+        floored, square_step, square_rate = sums.floored, self._square_step, self._square_rate
         third = [math.floor(square / square_step) for square in sums.squares or ()]
 
         def measure(draw: Draw) -> GroupMeanValues:
