@@ -115,7 +115,7 @@ PARAMETERS: dict[str, Callable[[Case], dict[str, Any]]] = {
     },
     "GroupMeans": lambda of: {
         **of.one([of.pay(), {"rho": of.one(RHOS)}]), "groups": range(of.one([1, 2, 2000])), "bounds": of.one(BOUNDS),
-        **of.some(resolution=RESOLUTIONS, most_items=WHOLE, most_rows=WHOLE),
+        **of.some(resolution=RESOLUTIONS, most_items=WHOLE, most_rows=WHOLE, sd=[True, False]),
     },
     "GroupQuantiles": lambda of: {
         **of.pay(), "groups": range(of.one([1, 2, 2000])), "bounds": of.one(BOUNDS),

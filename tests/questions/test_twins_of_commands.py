@@ -35,6 +35,12 @@ bounds = [0, 365]
 TWINS: list[tuple[str, dict[str, Any]]] = [
     ("count visits.parquet --unit patient --rho 1/100", {"rho": "1/100"}),
     (
+        "mean visits.parquet --unit patient --of stay --rows --most-rows 5 --by department --domain departments.txt "
+        "--sd --bounds 0 60 --epsilon 1",
+        {"of": "stay", "rows": True, "most_rows": 5, "by": "department", "domain": "departments.txt", "sd": True,
+         "bounds": (0, 60), "epsilon": 1},
+    ),
+    (
         "mean visits.parquet --unit patient --of cost --per total --edges age 0,18,40,65,80 --one-each "
         "--bounds 0 20000 --epsilon 1",
         {"of": "cost", "per": "total", "edges": {"age": [0, 18, 40, 65, 80]}, "one_each": True, "bounds": (0, 20000),

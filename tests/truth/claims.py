@@ -96,6 +96,7 @@ NUMBER = r"-?\d[\d,]*(?:\.\d+)?(?:e[+-]\d+)?"
 PLACES = {
     "level": r"(?:more than )?[\d.]+%",
     "false": r"[\d.]+%",
+    "sd_share": r"[\d.]+%",
     "first_day": r"\d{4}-\d\d-\d\d",
     "last_day": r"\d{4}-\d\d-\d\d",
     "counted": r"people counted|records counted|rows",
@@ -246,6 +247,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
         "interval of a group",
     ),
     r"sum of number|sum of number counted": ("interval", "intervals together", "interval of a group"),
+    r"standard deviation|interval of standard deviations": ("interval of a group",),
     r"interval of sums": ("intervals together", "interval of a group"),
     r"interval of (means|these)|percent|(people for whom|rows for which) it is true": ("interval of a group",),
     r"all (people|rows)|sum of number of all (people|rows)": ("interval of all",),

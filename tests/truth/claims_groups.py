@@ -18,8 +18,22 @@ def true_sums(answer: Answer, *, counted: bool = False) -> dict[Any, tuple[Fract
     """Return the sum and the number of people of each group: of those whom a lot left, or of all."""
     if counted and answer.counted is not None:
         low, _ = answer.truth.bounds
-        return {group: (above + n * low, n) for group, (above, n) in answer.counted.items()}
+        return {group: (above + n * low, n) for group, (above, n, _) in answer.counted.items()}
     return {group: (sum(own, Fraction(0)), len(own)) for group, own in answer.truth.numbers_of_groups.items()}
+
+
+def true_variances(answer: Answer, *, counted: bool = False) -> dict[Any, Fraction | None]:
+    """Return the mean square distance from the mean in each group, of those whom a lot left or of all."""
+    low, high = answer.truth.bounds
+    variances: dict[Any, Fraction | None] = {}
+    for group, own in answer.truth.numbers_of_groups.items():
+        if counted and answer.counted is not None:
+            above, n, square = answer.counted[group]
+            variances[group] = square / n - (above / n - (high - low) / 2) ** 2 if n else None
+        else:
+            mean = sum(own, Fraction(0)) / max(1, len(own))
+            variances[group] = sum(((x - mean) ** 2 for x in own), Fraction(0)) / len(own) if own else None
+    return variances
 
 
 def _is_of_some(answer: Answer) -> bool:
@@ -42,12 +56,17 @@ def intervals_of_groups(answer: Answer, _: Places) -> Iterator[Outcome]:
         seen = means[place] is not None
         held = not seen or (n > 0 and within(means[place], total / n))
         yield Outcome(f"interval of a group: mean of {group}", held)
+        if "standard deviation" in columns:
+            variance = true_variances(answer, counted=_is_of_some(answer))[group]
+            low, high = columns["interval of standard deviations"][place] or (Fraction(0), Fraction(0))
+            held = not seen or (variance is not None and low * low <= variance <= high * high)
+            yield Outcome(f"interval of a group: standard deviation of {group}", held)
         same = frame["shown"][place] == seen and bool(frame["why"][place]) != seen
         yield Outcome("the frame says what is shown", same, sure=True)
     yield Outcome("everything is in its interval", all(_is_inside(frame, prefix) for prefix in _PREFIXES), sure=True)
 
 
-_PREFIXES = (("value", ""), ("total", "total_"), ("mean", "mean_"))
+_PREFIXES = (("value", ""), ("total", "total_"), ("mean", "mean_"), ("sd", "sd_"))
 
 
 def _is_inside(frame: Mapping[str, Any], names: tuple[str, str]) -> bool:
@@ -57,6 +76,16 @@ def _is_inside(frame: Mapping[str, Any], names: tuple[str, str]) -> bool:
     rows = zip(frame[value], frame[f"{prefix}low"], frame[f"{prefix}high"], strict=True)
     # A total stays as it was drawn, and its interval ends at 0.
     return all(number != number or low <= number <= high or not low * high for number, low, high in rows)
+
+
+@says(
+    "A standard deviation is that of the clamped numbers, divided by how many {noun} there are and not by one less; "
+    "{sd_share} of the cost of the answer measures it."
+)
+def standard_deviations(answer: Answer, places: Places) -> Iterator[Outcome]:
+    noun = "rows" if "most_rows" in answer.case.options or answer.case.options.get("unit", "") is None else "people"
+    yield Outcome("of whom is the standard deviation", places["noun"] == noun, sure=True)
+    yield Outcome("the share for squares", places["sd_share"] == "25%", sure=True)
 
 
 @says(

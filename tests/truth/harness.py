@@ -131,7 +131,9 @@ class Trial:
         if isinstance(main, Counts):
             return dict(zip(self.truth.groups, map(Fraction, main.values), strict=True))
         if isinstance(main, GroupSums):
-            return dict(zip(self.truth.groups, main.values, strict=True))
+            squares = main.squares or [None] * len(main.values)
+            pairs = zip(self.truth.groups, main.values, squares, strict=True)
+            return {group: (*own, square) for group, own, square in pairs}
         if isinstance(main, GridSteps) and "by" in self.case.options:
             step = Fraction(self._step(release))
             return {group: [int(number) * step for number in sorted(numbers)]

@@ -27,6 +27,7 @@ from lastbit.errors import LastbitError, ParameterError
 from lastbit.exact.numbers import Number, number, whole
 from lastbit.values.adjacency import Adjacency
 from lastbit.values.bounds import parse_bounds
+from lastbit.values.centred_squares import add_centred_squares
 from lastbit.values.contribution_bound import ContributionBound
 from lastbit.values.counts import Counts
 from lastbit.values.grid import Grid, common
@@ -181,13 +182,15 @@ class Numbers:
         facts: dict[str, Any] = {"bounds": self.bounds, "resolution": resolution, "floored": floored}
         return centred_sums(self.sum, len(self), **facts, most=self.most)
 
-    def group_sums(self, groups: int) -> GroupSums:
-        """Return the sums behind the means of so many groups, for `GroupMeans` with the same bounds."""
+    def group_sums(self, groups: int, *, squares: bool = False) -> GroupSums:
+        """Return the sums behind the means of so many groups, for `GroupMeans` with these bounds; `squares` for sd."""
         self._require_bound()
         values = ((self.sum - len(self) * self.bounds[0], len(self)),) if groups == 1 else self._sums_above(groups)
         most_items, most_rows = (min(self.most, groups), 1) if self.apart else (1, self.most)
         unit = reduce(common, self.bounds, Fraction(1)) if self.floored == 0 else None
-        return GroupSums(values, self.bounds, most_items, most_rows, self.floored, unit)
+        facts = (self.steps, self.places, groups, self.resolution, self.bounds)
+        second = add_centred_squares(*facts) if squares else None
+        return GroupSums(values, self.bounds, most_items, most_rows, self.floored, unit, second)
 
     def _sums_above(self, groups: int) -> tuple[tuple[Fraction, int], ...]:
         """Return how far the numbers of each group lie above the lower bound, added up, and how many they are."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, Final
 
+from lastbit.estimate.deviations import bound_deviation, find_deviation
 from lastbit.estimate.people import noise_of_sum
 from lastbit.exact.numbers import Number, probability
 from lastbit.mechanisms.noisy_values import Noise, accuracy_of
@@ -41,6 +42,10 @@ class GroupMeanValues(Release):
     """How far below the exact one a number may lie."""
     on_grid: bool = field(compare=False)
     """Whether the first sums were whole steps. Others were floored to one."""
+    squares: tuple[int, ...] = ()
+    """Of each group, in steps: the squares of how far its numbers lie from the middle, with noise; where asked for."""
+    square_step: Fraction = field(default=Fraction(1), hash=False)
+    square_rate: Rate | None = field(default=None, compare=False)
 
     @cached_property
     def people(self) -> tuple[Fraction, ...]:
@@ -56,6 +61,50 @@ class GroupMeanValues(Release):
     def totals(self) -> tuple[Fraction, ...]:
         """The total of each group, without bias."""
         return tuple(self._total(above + self._half, below - self._half) for above, below in self.sums)
+
+    @cached_property
+    def sds(self) -> tuple[Fraction | None, ...]:
+        """The standard deviation of each group, divided by its number of people; None where nobody is seen.
+
+        >>> import lastbit as lb
+        >>> release = lb.GroupMeans(groups=["a"], bounds=(0, 10), epsilon=90, sd=True).release({"a": [3, 7] * 500})
+        >>> round(release.sds[0], 1)
+        Fraction(2, 1)
+        """
+        return tuple(
+            None
+            if mean is None
+            else find_deviation((square + Fraction(1, 2)) * self.square_step, people, mean, self.bounds)
+            for square, people, mean in self._with_squares(self.people, self.means)
+        )
+
+    def sd_intervals(self, level: Number = "0.95", missing: Sequence[int] | None = None) -> tuple[Interval, ...]:
+        """Return a confidence interval for the standard deviation of each group, each at this level.
+
+        The squares may fail in half of the cases that the level allows, and people and mean in the other half, at
+        `halve_failures(level)`. `missing` says how many people of each group may be left out while these hold.
+
+        >>> import lastbit as lb
+        >>> release = lb.GroupMeans(groups=["a"], bounds=(0, 10), epsilon=9, sd=True).release({"a": [3, 7] * 500})
+        >>> low, high = release.sd_intervals("0.95")[0]
+        >>> low < 2 < high < low + 1
+        True
+        """
+        half, left_out = halve_failures(level), missing or [0] * len(self.sums)
+        reach = 0 if self.square_rate is None else accuracy_of(self.noise, self.square_rate, half)
+        ends, largest = [], (self.bounds[1] - self.bounds[0]) / 2
+        others = self.people_within(half), self.intervals(half, left_out), left_out
+        for square, people, mean, more in self._with_squares(*others):
+            # A sum of squares was floored to a step.
+            squares = (square - reach) * self.square_step, (square + reach + 1) * self.square_step
+            low, high = bound_deviation(squares, people, mean, self.bounds, more)
+            # Numbers that are all moved by up to so much have a standard deviation that is moved by as much at most.
+            ends.append((max(Fraction(0), low - self.floored), min(largest, high + self.floored)))
+        return tuple(ends)
+
+    def _with_squares(self, *others: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
+        """Yield the sum of squares of each group with these; nothing where no squares were asked for."""
+        return zip(self.squares, *others, strict=bool(self.squares))
 
     def intervals(self, level: Number = "0.95", missing: Sequence[int] | None = None) -> tuple[Interval, ...]:
         """Return a confidence interval for the mean of each group, each at this level.
@@ -140,13 +189,15 @@ class GroupMeanValues(Release):
 
     def columns(self) -> dict[str, Sequence[Any]]:
         """Return a row for each group."""
-        return {"item": self.items, "people": self.people, "mean": self.means, "total": self.totals}
+        sds = {"sd": self.sds} if self.squares else {}
+        return {"item": self.items, "people": self.people, "mean": self.means, **sds, "total": self.totals}
 
     def error_bars(self, level: Number = "0.95", most: int | None = None) -> dict[str, Sequence[Interval]]:
         """Return the intervals of the means, of the totals, and of the numbers of people."""
         return {
             "people": self.people_intervals(level)[:most],
             "mean": self.intervals(level)[:most],
+            **({"sd": self.sd_intervals(level)[:most]} if self.squares else {}),
             "total": self.total_intervals(level)[:most],
         }
 
@@ -177,6 +228,15 @@ class GroupMeanValues(Release):
     def _clamp(self, mean: Fraction | None, end: int, more: Fraction) -> Fraction:
         low, high = self.bounds
         return self.bounds[end] if mean is None else max(low, min(high, mean + more))
+
+
+def halve_failures(level: Number) -> Fraction:
+    """Return the level at which half as many cases fail.
+
+    >>> halve_failures("0.9")
+    Fraction(19, 20)
+    """
+    return (1 + probability(level, "level")) / 2
 
 
 def reach_of_total(

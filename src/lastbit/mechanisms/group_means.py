@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import combinations, combinations_with_replacement, product
-from typing import Any
+from typing import Any, Final
 
 from lastbit.chance.draw import Draw
 from lastbit.chance.gaussian import is_too_wide
 from lastbit.errors import ParameterError
 from lastbit.estimate.people import noise_of_sum
-from lastbit.exact.numbers import Number, probability, whole
+from lastbit.exact.numbers import Number, flag, probability, whole
 from lastbit.mechanisms.grid_mechanism import MOST_STEPS
 from lastbit.mechanisms.group_mean_values import GroupMeanValues, reach_of_total
 from lastbit.mechanisms.mechanism import Mechanism
@@ -25,7 +25,12 @@ from lastbit.values.adjacency import Adjacency
 from lastbit.values.bounds import default_step, parse_bounds
 from lastbit.values.grid import Grid, common
 from lastbit.values.group_sums import GroupSums, parse_groups
-from lastbit.values.statistic import mean_sums
+from lastbit.values.statistic import mean_sums, squares_about_centre
+
+SD_SHARE: Final = Fraction(1, 4)
+"""The share of the cost that pays for standard deviations, where they are asked for."""
+_SQUARE_STEPS: Final = 1 << 10
+"""A square is at most so many steps of its grid."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,16 +42,21 @@ class GroupMeans(Mechanism[GroupMeanValues]):
     the two sums over the range, the mean is where the first sum divides the range, and the total follows; all three are
     published at the price of one sum. Values are a mapping from groups to numbers, or the sums that tables give. A
     missing number is left out; so is a group that is not listed. A person is in `most_items` groups and has `most_rows`
-    numbers in each; for `most_rows` numbers in all groups together, `most_items` is 1.
+    numbers in each; for `most_rows` numbers in all groups together, `most_items` is 1. With `sd`, 1/4 of the cost pays
+    for a third sum of each group, and so for its standard deviation: the squares of how far the numbers lie from the
+    middle of the bounds, each at most (range/2)².
 
     Paper:    none.
     Law:      both sums of each group with discrete Laplace noise of scale most_items·most_rows·range/epsilon, or, for
-              rho, with discrete Gaussian noise of variance most_items·(most_rows·range)²/(2·rho), on the grid.
+              rho, with discrete Gaussian noise of variance most_items·(most_rows·range)²/(2·rho), on the grid. With
+              `sd` this is for 3/4 of the cost, and squares have the same for 1/4, with (range/2)² instead of range.
     Cost:     epsilon, eta or rho, for all groups together.
     Assumes:  one person comes or goes. Numbers are clamped to the bounds, and the first sum of a group is floored to
-              the resolution, which divides the range; the second is what is left of the whole range.
-    Checked:  tests/laws/test_group_means.py, exactly, on neighbours, for both noises and for people in several groups.
-    Speed:    two draws for each group, and one pass over the numbers.
+              the resolution, which divides the range; the second is what is left of the whole range. A sum of
+              squares is floored to a part of (range/2)².
+    Checked:  tests/laws/test_group_means.py, exactly, on neighbours, for both noises and for people in several groups;
+              with `sd`, tests/laws/test_group_deviations.py.
+    Speed:    two draws for each group, three with `sd`, and one pass over the numbers.
 
     >>> mechanism = GroupMeans(groups=["flu", "cold"], bounds=(0, 10), epsilon=1, most_items=2)
     >>> release = mechanism.release({"flu": [3, 4, 5] * 1000, "cold": [7] * 2000})
@@ -62,10 +72,13 @@ class GroupMeans(Mechanism[GroupMeanValues]):
     most_items: int = 1
     most_rows: int = 1
     resolution: Number | None = None
+    sd: bool = False
     cost: Cost = field(init=False, repr=False, compare=False)
     grid: Grid = field(init=False, repr=False, compare=False)
     rate: Rate = field(init=False, repr=False, compare=False)
     noise: Noise = field(init=False, repr=False, compare=False)
+    _square_step: Fraction = field(init=False, repr=False, compare=False)
+    _square_rate: Rate | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         names = parse_groups(self.groups)
@@ -80,23 +93,37 @@ class GroupMeans(Mechanism[GroupMeanValues]):
                 f"{items * rows * steps:,} steps. Use a coarser one."
             )
         self._derive(groups=names, bounds=(low, high), most_items=items, most_rows=rows)
-        self._derive(resolution=grid.resolution, grid=grid)
+        self._derive(resolution=grid.resolution, grid=grid, sd=flag(self.sd, "sd"))
+        square, share = ((high - low) / 2) ** 2, 1 - SD_SHARE if self.sd else Fraction(1)
+        parts = min(steps, _SQUARE_STEPS)
         if self.rho is None:
             cost = Cost.asked(self.epsilon, self.eta, None)
             self._derive(epsilon=None if self.epsilon is None else cost.epsilon, cost=cost, noise="laplace")
-            self._derive(rate=cost.rate(Fraction(1, items * rows * steps)))
+            self._derive(rate=cost.rate(share / (items * rows * steps)), _square_step=square / parts)
+            self._derive(_square_rate=cost.rate(SD_SHARE / (items * rows * parts)) if self.sd else None)
             return
         if self.epsilon is not None or self.eta is not None:
             raise ParameterError("exactly one of epsilon, eta and rho must be given. Write epsilon=1, or rho='1/100'.")
         rho = positive_rho(self.rho)
         # In a group, two moves of one sign add up to rows·steps at most: so do their squares, to its square.
-        loss = rho / (items * (rows * steps) ** 2)
+        loss = share * rho / (items * (rows * steps) ** 2)
         if is_too_wide(loss):
             raise ParameterError(
                 "resolution must be so coarse that the noise has a standard deviation of at most 2^16 steps: got "
                 f"resolution {grid.resolution}. Use a coarser one, or a larger rho."
             )
         self._derive(rho=rho, cost=Cost.zcdp(rho), noise="gaussian", rate=Rate.from_epsilon(loss))
+        # The squares of a person move one sum of a group by rows·parts at most.
+        one_step = SD_SHARE * rho / (items * rows**2)
+        while parts > 1 and is_too_wide(one_step / parts**2):
+            parts //= 2
+        if self.sd and is_too_wide(one_step / parts**2):
+            raise ParameterError(
+                f"rho must be larger with sd: got {rho}, and the noise of the squares would have a standard deviation "
+                "above 2^16 steps. Ask without sd, or with a larger rho."
+            )
+        square_rate = Rate.from_epsilon(one_step / parts**2) if self.sd else None
+        self._derive(_square_step=square / parts, _square_rate=square_rate)
 
     @property
     def adjacency(self) -> Adjacency:
@@ -155,20 +182,29 @@ class GroupMeans(Mechanism[GroupMeanValues]):
                 f"built for {self.most_rows:,} in {self.most_items:,}. Build it with most_items={sums.most_items} and "
                 f"most_rows={sums.most_rows}. Nothing was drawn."
             )
+        if self.sd and sums.squares is None:
+            raise ParameterError("sums must have squares for sd: ask for them with squares=True. Nothing was drawn.")
         unit, whole_range = self.grid.resolution, int(self._range / self.grid.resolution)
         on_grid = sums.unit is not None and (sums.unit / unit).denominator == 1
         first = [math.floor(above / unit) for above, _ in sums.values]
         second = [n * whole_range - above for above, (_, n) in zip(first, sums.values, strict=True)]
         name, cost, items, bounds, rate, noise = self.name, self.cost, self.groups, self.bounds, self.rate, self.noise
-        floored = sums.floored
+        floored, square_step, square_rate = sums.floored, self._square_step, self._square_rate
+        third = [math.floor(square / square_step) for square in sums.squares or ()]
 
         def measure(draw: Draw) -> GroupMeanValues:
-            own = (draw.laplace if noise == "laplace" else draw.gaussian)(rate, 2 * len(items)).tolist()
+            add_noise = draw.laplace if noise == "laplace" else draw.gaussian
+            own = add_noise(rate, 2 * len(items)).tolist()
             pairs = tuple(
                 (above + one, below + other)
                 for above, below, one, other in zip(first, second, own[::2], own[1::2], strict=True)
             )
-            return GroupMeanValues(name, cost, pairs, items, unit, bounds, rate, noise, floored, on_grid)  # type: ignore[arg-type]
+            values = GroupMeanValues(name, cost, pairs, items, unit, bounds, rate, noise, floored, on_grid)  # type: ignore[arg-type]
+            if square_rate is None:
+                return values
+            more = zip(third, add_noise(square_rate, len(items)).tolist(), strict=True)
+            squares = tuple(square + one for square, one in more)
+            return replace(values, squares=squares, square_step=square_step, square_rate=square_rate)
 
         return measure
 
@@ -183,7 +219,12 @@ class GroupMeans(Mechanism[GroupMeanValues]):
         sums = tuple((first + second, int(second / half)) for first, second in (part.values for part in parts))
         floored = max(part.floored for part in parts)
         unit = None if floored else step
-        return GroupSums(sums, (low, high), self.most_items, self.most_rows, floored, unit)
+        squares = (
+            tuple(squares_about_centre(values.get(group, ()), (low, high), step) for group in self.groups)
+            if self.sd
+            else None
+        )
+        return GroupSums(sums, (low, high), self.most_items, self.most_rows, floored, unit, squares)
 
     @property
     def _range(self) -> Fraction:

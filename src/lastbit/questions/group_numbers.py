@@ -15,7 +15,7 @@ from lastbit.questions.item_options import ItemOptions
 from lastbit.questions.people import PeopleParts, PeopleReading, parse_share
 from lastbit.questions.published_groups import TOO_FEW, PublishedGroups, blank_out
 from lastbit.questions.question import Accuracy, Question
-from lastbit.questions.reading_notes import count_rows_of, describe_all, describe_groups, describe_numbers
+from lastbit.questions.reading_notes import count_rows_of, describe_all, describe_groups, describe_numbers, describe_sd
 from lastbit.questions.report import Report, format_bound, format_percent, format_value
 from lastbit.questions.titles import head_groups
 
@@ -78,6 +78,11 @@ class GroupNumbers:
         return True
 
     @property
+    def has_sd(self) -> bool:
+        """Whether the standard deviation was asked for."""
+        return bool(self.request.values.get("sd"))
+
+    @property
     def is_apart(self) -> bool:
         """Whether a person has one number in each group: not so where rows are numbers."""
         return not self._of_rows
@@ -120,7 +125,7 @@ class GroupNumbers:
         import lastbit as lb
 
         bound: dict[str, Any] = {"most_rows": most} if self._of_rows else {"most_items": most}
-        facts = {"groups": self.names, "bounds": self.bounds, "resolution": self._step}
+        facts = {"groups": self.names, "bounds": self.bounds, "resolution": self._step, "sd": self.has_sd}
         return lb.GroupMeans(**facts, **bound, **cost)
 
     @cached_property
@@ -129,6 +134,7 @@ class GroupNumbers:
         from lastbit.chance.gaussian import is_too_wide
         from lastbit.exact.numbers import number
         from lastbit.mechanisms.grid_mechanism import MOST_STEPS
+        from lastbit.mechanisms.group_means import SD_SHARE
         from lastbit.values.bounds import default_step, parse_bounds
 
         if self.request["resolution"] is not None:
@@ -144,7 +150,7 @@ class GroupNumbers:
                 )
             return step
         most = self.people.highest ** (2 if self._of_rows else 1)
-        loss = number(cost["rho"], "rho") / most
+        loss = number(cost["rho"], "rho") * (1 - SD_SHARE if self.has_sd else 1) / most
         parts = (high - low) / step
         while parts > 1 and is_too_wide(loss / parts**2):
             parts = Fraction(1 << (ceil(parts) - 1).bit_length() - 1)
@@ -175,8 +181,8 @@ class GroupNumbers:
         size = len(self.names)
         if not self.people.measured:
             counted = numbers if numbers.ranks is None else numbers.keep_first(self.people.highest)
-            return counted.group_sums(size)
-        return self.people.values(numbers, lambda most: numbers.keep_first(most).group_sums(size))
+            return counted.group_sums(size, squares=self.has_sd)
+        return self.people.values(numbers, lambda most: numbers.keep_first(most).group_sums(size, squares=self.has_sd))
 
     def report(self, published: Any) -> Report:
         """Describe a release."""
@@ -208,10 +214,13 @@ class GroupNumbers:
         """Return the numbers of the table in their order: what was asked for comes first."""
         of = self.request["of"]
         means = {f"mean of {of}": numbers.means, "interval of means": numbers.mean_ends}
+        if self.has_sd:
+            means |= {"standard deviation": numbers.sds, "interval of standard deviations": numbers.sd_ends}
         means = {name: blank_out(column, numbers.visible) for name, column in means.items()}
         totals = {f"sum of {of}": numbers.totals, "interval of sums": numbers.total_ends}
         first, second = (means, totals) if self.leads == "mean" else (totals, means)
-        first = {name if "interval" not in name else "interval": column for name, column in first.items()}
+        own = f"interval of {self.leads}s"
+        first = {"interval" if name == own else name: column for name, column in first.items()}
         return {**first, **people, **second}
 
     def _is_of_some(self, reading: PeopleReading) -> bool:
@@ -258,6 +267,8 @@ class GroupNumbers:
     def _describe_reading(self) -> list[str]:
         """Return which number a person has in a group, and in how many groups a person counts."""
         notes = [*describe_groups(self.request), *self._describe_number()]
+        if self.has_sd:
+            notes.append(describe_sd(self.noun))
         if self.request.rows.unit is None or self._of_rows:
             return notes
         if not self.people.is_bounded:

@@ -89,6 +89,7 @@ _NUMBERS_OF_SUMS: Final = (
         for number in NUMBERS
     ),
     Option("bounds_share", Number(), "With --bounds auto: the share of the cost that chooses the bounds.", "1/4"),
+    Option("sd", Flag(), "The standard deviation too: 25% of the cost of the answer measures it.", False),
 )
 _GROUP_OPTIONS: Final = (
     *READING,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import lastbit
 from lastbit.output.methods import cite, describe_privacy, find_method
 from lastbit.output.words import plural
-from lastbit.questions.reading_notes import count_rows_of, describe_numbers
+from lastbit.questions.reading_notes import count_rows_of, describe_numbers, describe_sd
 from lastbit.questions.report import format_percent, format_value
 from lastbit.questions.unit_types import join_names
 
@@ -67,6 +67,9 @@ def _rules(request: Request, published: Any) -> list[str]:
     if isinstance(bounds, tuple) and len(bounds) == 2 and not (get("every") or request.kind.name == "histogram"):
         low, high = (_write_bound(end) for end in bounds)
         rules.append(f"Numbers were limited to {low} to {high}.")
+    if get("sd"):
+        of_rows = choose_rule(request, request.kind.name) == "row" and request.rows.unit is not None
+        rules.append(describe_sd(words.rows if of_rows else words.people))
     most = 1 if get("one_each") else get("most_items")
     if isinstance(most, int) and request.rows.unit is not None:
         where = "one group" if most == 1 else f"at most {plural(most, 'group')}"

@@ -12,7 +12,7 @@ _ENDS: Final = ("", "_low", "_high")
 _VALUE: Final = ("value", "low", "high")
 _BOUNDED: Final = tuple(f"bounded_{name}" for name in _VALUE)
 _PEOPLE: Final = tuple(f"people{end}" for end in _ENDS)
-_OTHERS: Final = (*(f"total{end}" for end in _ENDS), *(f"mean{end}" for end in _ENDS), "gap", "estimate")
+_OTHERS: Final = (*(f"{name}{end}" for name in ("total", "mean", "sd") for end in _ENDS), "gap", "estimate")
 
 
 def say_of_whom(request: Request, report: Report) -> dict[str, str]:

@@ -9,6 +9,7 @@ from functools import cached_property
 from math import ceil, floor, nan
 from typing import TYPE_CHECKING, Any, Final
 
+from lastbit.mechanisms.group_mean_values import halve_failures
 from lastbit.questions.groups import clip, name_ends
 
 if TYPE_CHECKING:
@@ -48,11 +49,15 @@ class PublishedGroups:
     @cached_property
     def missing(self) -> list[int]:
         """How many people of each group may be left out, at most."""
+        return self._missing_at(self._level)
+
+    def _missing_at(self, level: Fraction) -> list[int]:
+        """Return how many people of each group may be left out, at most, where the people counted are at this level."""
         if not self._for_all:
             return [0] * len(self.release.items)
         return [
             self.reading.most_missing(ceil(low or 0), floor(high or 0))
-            for low, high in self.release.people_within(self._level)
+            for low, high in self.release.people_within(level)
         ]
 
     @cached_property
@@ -65,6 +70,17 @@ class PublishedGroups:
         """The mean of each group; None where nobody is seen."""
         pairs = zip(self.release.means, self.mean_ends, strict=True)
         return [None if mean is None else clip(mean, ends) for mean, ends in pairs]
+
+    @cached_property
+    def sd_ends(self) -> list[Interval]:
+        """The interval of the standard deviation of each group; none where nobody asked for it."""
+        return list(self.release.sd_intervals(self._level, self._missing_at(halve_failures(self._level))))
+
+    @cached_property
+    def sds(self) -> list[Any]:
+        """The standard deviation of each group; None where nobody is seen."""
+        pairs = zip(self.release.sds, self.sd_ends, strict=True)
+        return [None if sd is None else clip(sd, ends) for sd, ends in pairs]
 
     @cached_property
     def people_ends(self) -> list[Interval]:
@@ -116,6 +132,8 @@ class PublishedGroups:
         means = self._hide(name_ends("", self._scale(self.means), self._scale_ends(self.mean_ends)))
         columns = {**people, **(means if by_mean else totals)}
         columns |= rename_ends(totals, "total") if by_mean else rename_ends(means, "mean")
+        if self.release.squares:
+            columns |= self._hide(rename_ends(name_ends("", self.sds, self.sd_ends), "sd"))
         if self._for_all and by_mean:
             ends = self._scale_ends(release.intervals(level))
             columns |= self._hide(name_ends("bounded_", self._scale(release.means), ends))

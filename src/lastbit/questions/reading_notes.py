@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from lastbit.exact.numbers import number
+from lastbit.mechanisms.group_means import SD_SHARE
 from lastbit.output.words import Words, article, capitalize, plural
+from lastbit.questions.report import format_percent
 from lastbit.questions.titles import name_groups
 
 if TYPE_CHECKING:
@@ -45,6 +47,19 @@ def describe_unit(request: Request) -> list[str]:
     if rows.unit is None or rows.unit_parts:
         return []
     return [f"{capitalize(request.words.rows)} without {rows.unit} are left out."]
+
+
+def describe_sd(noun: str) -> str:
+    """Return what the standard deviation of these is, and what it costs.
+
+    >>> describe_sd("people")
+    'A standard deviation is that of the clamped numbers, divided by how many people there are and not by one less; \
+25% of the cost of the answer measures it.'
+    """
+    return (
+        f"A standard deviation is that of the clamped numbers, divided by how many {noun} there are and not by one "
+        f"less; {format_percent(SD_SHARE)} of the cost of the answer measures it."
+    )
 
 
 def describe_groups(request: Request) -> list[str]:

@@ -32,6 +32,8 @@ class GroupSums(Known):
     """How far below the exact one a number may lie; 0 where the numbers are exact."""
     unit: Fraction | None = None
     """The sums are whole multiples of this, by their type; None where that is not known."""
+    squares: Sequence[Fraction] | None = field(default=None, repr=False)
+    """Of each group, the squares of how far its numbers lie from the middle of the bounds, added up, if asked for."""
 
     monotone = False
     adjacency: Adjacency = field(default="add-remove", init=False, repr=False)

@@ -22,6 +22,7 @@ from lastbit.exact.numbers import Number, flag, positive
 from lastbit.values.adjacency import Adjacency, parse_adjacency
 from lastbit.values.bins import MISSING_BIN, BinLabels, Bins
 from lastbit.values.bounds import parse_bounds as parse_bounds
+from lastbit.values.centred_squares import add_centred_squares
 from lastbit.values.counts import Counts
 from lastbit.values.grid import Grid, Steps
 from lastbit.values.known import Known, lies_on, steps_off
@@ -32,6 +33,7 @@ from lastbit.values.missing import (
     missing_among,
     numbers_of,
     step_of_missing,
+    whole_flat,
 )
 from lastbit.values.raw import is_missing
 from lastbit.values.sum_rule import SumRule
@@ -234,6 +236,24 @@ def mean_sums(
         floored=Fraction(0) if whole else rule.fine.resolution,
         replaces=replaces,
     )
+
+
+def squares_about_centre(values: Any, bounds: tuple[Fraction, Fraction], resolution: Fraction) -> Fraction:
+    """Return the squares of how far records lie from the middle of the bounds, added up; missing ones are left out.
+
+    Each record is clamped and floored as for `mean_sums`.
+
+    >>> squares_about_centre([1, 2, 60, None], (Fraction(0), Fraction(10)), Fraction(1))
+    Fraction(50, 1)
+    """
+    rule, flat, total = SumRule.of(bounds, resolution), numbers_of(values), Fraction(0)
+    grid = rule.grid if whole_flat(values, flat, rule.grid) else rule.fine
+    least, most = (int(end / grid.resolution) for end in bounds)
+    for block in _blocks(values):
+        steps = grid.steps(block)[~missing_among(block)].clip(least, most)
+        (own,) = add_centred_squares(steps, np.zeros(len(steps), np.int64), 1, grid.resolution, bounds)
+        total += own
+    return total
 
 
 def centred_sums(
