@@ -7,7 +7,7 @@ import pytest
 import lastbit as lb
 from lastbit.audit import law
 from lastbit.audit.attacks import retry_timing
-from lastbit.audit.attacks.everything import all_attacks
+from lastbit.audit.attacks.attack import all_attacks
 
 ATTACKS = list(all_attacks())
 

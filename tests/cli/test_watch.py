@@ -21,7 +21,7 @@ import pytest
 import lastbit as lb
 from lastbit import cli
 from lastbit.mechanisms import mechanism
-from lastbit.questions.number_lines import LONGEST, parse_line, parse_lines
+from lastbit.questions.streams import LONGEST, parse_line, parse_lines
 from tests import processes
 from tests.fixed_words import FixedWords
 

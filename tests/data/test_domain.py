@@ -7,8 +7,7 @@ import pytest
 
 import lastbit as lb
 from lastbit.data import domain
-from lastbit.data.domain import check_combinations
-from lastbit.data.ranges import parse_range
+from lastbit.data.domain import check_combinations, parse_range
 from tests.table_readers import make_items
 
 

@@ -23,6 +23,19 @@ MADE_OF_OTHERS = {
     "GroupTopK": {"NoisyTopK", "SelectAndMeasure"},
 }
 """Mechanisms that are made of others."""
+STAY_SMALL = {
+    "audit/broken/tables.py": "each broken mechanism has a file, and the gallery lists them",
+    "chance/kernel.py": "distributions.py would pass 300 lines, and states laws without compiled code",
+    "cli/grammar.py": "it rewrites the words of a person; commands.py makes commands of options, and reads no words",
+    "data/files/duckdb.py": "each format of files has a file",
+    "data/query/splitting.py": "each step before a RowPlan has a file: splitting, joining, people",
+    "ledger/history.py": "accounts.py would pass 300 lines",
+    "ledger/write_ahead_log.py": "holds.py would pass 300 lines, and docs/decisions.md sends readers here",
+    "questions/grammar.py": "the parts of a question belong to no face: newcomers look for the grammar by its name",
+    "questions/of_whom.py": "rendering.py is longer than 300 lines",
+    "questions/output_types.py": "shared_options.py is longer than 300 lines, and types have files of their own",
+}
+"""Files of under 60 lines that one other file imports, and why they do not join it."""
 
 
 @cache
@@ -152,9 +165,32 @@ def test_sql_is_quoted_in_one_file() -> None:
 
 
 def test_every_engine_has_the_same_files() -> None:
-    for engine in ("duckdb", "memory", "spark"):
-        files = {path.name for path in (SOURCE / "data" / engine).glob("*.py")}
-        assert {"table.py", "columns.py", "per_unit.py", "bound.py"} <= files, engine
+    folders = [(SOURCE / "data" / engine).glob("[!_]*.py") for engine in ("duckdb", "memory", "spark")]
+    shared = set.intersection(*({path.name for path in files} for files in folders))
+    page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    sentence = re.search(r"engines have the same files: (.+?) `duckdb/", page, re.DOTALL)
+    assert sentence is not None
+    assert {*re.findall(r"`(\w+\.py)`", sentence[1])} - {"column_types.py"} == shared
+
+
+def test_a_small_file_that_one_other_file_imports_is_a_part_of_that_file() -> None:
+    """A file that each engine has is small in some of them. What users import counts as imported."""
+    names = {".".join(("lastbit", *Path(path).with_suffix("").parts)): path for path, _ in modules()}
+    public = ast.parse((SOURCE / "__init__.pyi").read_text(encoding="utf-8"))
+    importers: dict[str, set[str]] = {path: set() for path in names.values()}
+    for importer, tree in [*modules(), ("__init__.pyi", public)]:
+        for name in imports(tree):
+            for imported in {names.get(name), names.get(name.rpartition(".")[0])} - {None, importer}:
+                importers[str(imported)].add(importer)
+    engines = ("duckdb", "memory", "spark")
+    fragments = {
+        path
+        for path, users in importers.items()
+        if len(users) == 1 and len((SOURCE / path).read_text(encoding="utf-8").splitlines()) < 60
+        and not all((SOURCE / "data" / engine / Path(path).name).exists() for engine in engines)
+    }  # fmt: skip
+    assert fragments - STAY_SMALL.keys() == set()
+    assert STAY_SMALL.keys() <= importers.keys(), "a file that is gone is no exception"
 
 
 def test_the_families_of_mechanisms_are_those_that_the_page_names() -> None:

@@ -58,7 +58,7 @@ def test_the_code_of_the_page_runs_and_passes_its_tests(tmp_path: Path) -> None:
     (tmp_path / "randomized_response.py").write_text(block('"""Randomized response: each'), encoding="utf-8")
     (tmp_path / "test_law.py").write_text(block('"""Randomized response, exactly'), encoding="utf-8")
     (tmp_path / "conftest.py").write_text(PLACE, encoding="utf-8")
-    entry = block('    "RandomizedResponse": [')
+    entry = block('    "RandomizedResponse": [\n')
     (tmp_path / "test_guarantees.py").write_text(GUARANTEES.format(entry=entry), encoding="utf-8")
     said = run(tmp_path, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir=.", "--doctest-modules", ".")
     assert re.search(r"\b22 passed", said), said

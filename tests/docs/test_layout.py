@@ -32,3 +32,9 @@ def test_the_folders_that_the_page_of_tests_names_are_there() -> None:
     page = (ROOT / "tests/README.md").read_text(encoding="utf-8")
     for name in re.findall(r"`(\w+)/`", page):
         assert (ROOT / "tests" / name).is_dir(), name
+
+
+def test_the_page_of_tests_names_every_folder() -> None:
+    page = (ROOT / "tests/README.md").read_text(encoding="utf-8")
+    folders = {path.parent.name for path in (ROOT / "tests").glob("*/test_*.py")}
+    assert {name for name in folders if f"`{name}/" not in page} == set()

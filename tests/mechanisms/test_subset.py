@@ -13,8 +13,8 @@ import pytest
 
 import lastbit as lb
 from lastbit.chance.draw import Draw
-from lastbit.estimate.subsets import steps_ahead, steps_behind
 from lastbit.mechanisms.top_k._ranks import among_equals
+from lastbit.mechanisms.top_k.subset import steps_ahead, steps_behind
 
 FORMS = ["both", "left-out"]
 

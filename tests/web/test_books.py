@@ -13,8 +13,8 @@ import pytest
 
 import lastbit as lb
 from lastbit.questions.reading import Reading
+from lastbit.web.guard import RateLimit
 from lastbit.web.jobs import Jobs
-from lastbit.web.rate_limit import RateLimit
 from tests.web.test_tables import Client, client, place
 
 __all__ = ["place"]

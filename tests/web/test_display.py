@@ -27,7 +27,7 @@ TABLES = {"by": "item,code", "domain": "item: flu, cold\ncode: 0, 1, 2", "edges"
 
 @pytest.fixture
 def page(desk: Desk) -> Client:
-    from lastbit.web.rate_limit import RateLimit
+    from lastbit.web.guard import RateLimit
 
     client = Client(application(desk, TOKENS, frozenset({"server"}), secure=False))
     client.app.rate = RateLimit(burst=10**6, a_second=0.0)

@@ -14,8 +14,8 @@ import lastbit as lb
 from lastbit.questions.reading import Reading
 from lastbit.web.app import PAGES, application
 from lastbit.web.desk import Desk
+from lastbit.web.guard import RateLimit
 from lastbit.web.jobs import Job, Jobs
-from lastbit.web.rate_limit import RateLimit
 from lastbit.web.tokens import ROLES, Tokens
 from tests.web.test_attacks import desk, page
 from tests.web.test_tables import SECRETS, TOKENS, Client

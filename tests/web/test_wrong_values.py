@@ -102,7 +102,7 @@ def page(desk: Desk) -> Client:
 @pytest.fixture(autouse=True)
 def _patient(page: Client) -> None:
     """So many requests are nobody's attack here."""
-    from lastbit.web.rate_limit import RateLimit
+    from lastbit.web.guard import RateLimit
 
     page.app.rate = RateLimit(burst=10**6, a_second=0.0)
 

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from textwrap import wrap
 
-from lastbit.audit.attacks.everything import all_attacks
+from lastbit.audit.attacks.attack import all_attacks
 from lastbit.audit.broken.case import KINDS
 from lastbit.audit.broken.gallery import TOLERANCE, Hearing, count_kinds, hearings
 from lastbit.audit.laws import render_outcome

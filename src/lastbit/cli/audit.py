@@ -199,7 +199,7 @@ def _parse_cost(epsilon: str | None, eta: str | None, rho: str | None, delta: st
 
 
 def _run_gallery(unit: Unit, as_json: bool) -> None:
-    from lastbit.audit.attacks.everything import all_attacks
+    from lastbit.audit.attacks.attack import all_attacks
     from lastbit.audit.broken.case import KINDS
     from lastbit.audit.broken.gallery import GALLERY, count_kinds, hear
     from lastbit.release import text_table

@@ -15,7 +15,7 @@ from lastbit.cli.streams import discard_output, say
 from lastbit.errors import ParameterError
 from lastbit.output.words import plural
 from lastbit.questions.kinds import WATCH
-from lastbit.questions.streams import RULE, Stream, build_stream
+from lastbit.questions.streams import RULE, Stream, build_stream, parse_lines
 
 if TYPE_CHECKING:
     from lastbit.mechanisms.sparse_vector.answers import Answer
@@ -47,8 +47,6 @@ def run_watch(request: Request) -> None:
     more = ", or more where numbers are far above" if request["adaptive"] else ""
     started = start_stream(request, f"{limit_text}{more}")
     if started is not None:
-        from lastbit.questions.number_lines import parse_lines
-
         try:
             if printer.print_answers(started[0], parse_lines(sys.stdin.buffer, request["key"])):
                 close_stream(*started)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Final
 
@@ -16,10 +16,18 @@ import sqlalchemy as sa
 
 from lastbit.errors import LedgerError, LedgerNotFound
 from lastbit.ledger.connections import Connections
-from lastbit.ledger.migrations import MIGRATIONS, VERSION
 from lastbit.ledger.statement import Statement
 from lastbit.ledger.tables import METADATA, SCHEMA
 from lastbit.output.addresses import public_address
+
+VERSION: Final = 1
+"""The version of the tables."""
+
+MIGRATIONS: Final[dict[int, Callable[[sa.Connection], None]]] = {}
+"""MIGRATIONS[v] turns the tables of version v into those of version v + 1, in the transaction that finds them old.
+
+The first version has none before it. Whoever changes the tables raises VERSION and adds a function here.
+"""
 
 _REASONS: Final = {
     sqlite3.SQLITE_NOTADB: "it is no SQLite file. Name another one",

@@ -107,8 +107,7 @@ class Domain:
     @classmethod
     def parse(cls, value: Any, flag: str = "--domain", face: Face = "command") -> Domain:
         """Read the items that a text or a list names. Whoever asks a server cannot name its files."""
-        from lastbit.data.domain import read_items
-        from lastbit.data.ranges import parse_range
+        from lastbit.data.domain import parse_range, read_items
 
         if isinstance(value, Domain):
             return value
@@ -190,7 +189,7 @@ class Domain:
     @property
     def word(self) -> str | None:
         """The items as --domain takes them; None where that needs a file."""
-        from lastbit.data.ranges import parse_range
+        from lastbit.data.domain import parse_range
 
         if self.text or self.columns:
             return self.text or None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from math import prod
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from lastbit.data.duckdb.relation import ColumnSelection, OpenTable
@@ -12,6 +11,7 @@ from lastbit.data.files.open_table import list_columns, open_table
 from lastbit.errors import LastbitError, ParameterError
 from lastbit.questions.item_options import ItemOptions
 from lastbit.questions.progress import Watcher, run_with_progress
+from lastbit.questions.reading_groups import label_known_groups, label_listed_groups, match_type, refuse_twins
 from lastbit.questions.row_options import RowOptions
 from lastbit.values.counts import Counts
 from lastbit.values.ranked import RankedCounts, RankedUnlisted
@@ -120,16 +120,16 @@ def read_counts(rows: RowOptions, items: ItemOptions) -> Reading[Counts]:
     """Read the counts of listed items."""
 
     def work(table: OpenTable) -> Counts:
-        table, by, domain = _label_groups(items.domains, table, items.by)
+        table, by, domain = label_listed_groups(items.domains, table, items.by)
         counts: Counts = _count(table, rows, replace(items, by=tuple(by)), domain)
-        _refuse_twins(counts.items, items.domains)
+        refuse_twins(counts.items, items.domains)
         return counts if items.combinations is None else replace(counts, items=items.names)
 
     def count_in_spark(frame: Any) -> Counts:
         pairs = zip(items.domains, items.by, strict=True)
-        listed = [_match_type(domain.typed_items, frame, name) for domain, name in pairs]
+        listed = [match_type(domain.typed_items, frame, name) for domain, name in pairs]
         counts: Counts = _count(frame, rows, items, listed[0] if len(listed) == 1 else listed)
-        _refuse_twins(counts.items, items.domains)
+        refuse_twins(counts.items, items.domains)
         return counts
 
     plain = items.combinations is None and not any(domain.others or domain.missing for domain in items.domains)
@@ -143,7 +143,7 @@ def read_ranked_counts(rows: RowOptions, items: ItemOptions, *, lot_of_groups: b
     def work(table: OpenTable) -> RankedCounts:
         from lastbit.data.duckdb.ranked import count_ranked
 
-        table, by, domain = _label_groups(items.domains, table, items.by)
+        table, by, domain = label_listed_groups(items.domains, table, items.by)
         ranked = count_ranked(
             table,
             by=list(by),
@@ -155,7 +155,7 @@ def read_ranked_counts(rows: RowOptions, items: ItemOptions, *, lot_of_groups: b
             missing=items.missing_weight,
             lot_of_groups=lot_of_groups,
         )
-        _refuse_twins(ranked.items, items.domains)
+        refuse_twins(ranked.items, items.domains)
         return ranked if items.combinations is None else ranked.rename(items.names)
 
     return Reading(rows, _select_columns(rows, items), work)
@@ -165,7 +165,7 @@ def read_unlisted_items(rows: RowOptions, items: ItemOptions, most: int | None) 
     """Read the items that nobody listed: so many with the largest numbers, or all."""
 
     def work(table: OpenTable) -> Unlisted:
-        unlisted: Unlisted = _count(_label_known_groups(items, table), rows, items, UNKNOWN)
+        unlisted: Unlisted = _count(label_known_groups(items, table), rows, items, UNKNOWN)
         # The table is closed afterwards: all that the mechanism asks for is read now.
         largest = unlisted.highest(most)
         return replace(unlisted, fetch=lambda n: (largest[0][:n], largest[1][:n]))
@@ -185,7 +185,7 @@ def read_ranked_unlisted(rows: RowOptions, items: ItemOptions, most: int) -> Rea
         from lastbit.data.duckdb.ranked import count_ranked_unlisted
 
         return count_ranked_unlisted(
-            _label_known_groups(items, table),
+            label_known_groups(items, table),
             by=list(items.by),
             unit=rows.unit,
             most=most,
@@ -265,7 +265,7 @@ def read_numbers(
         bound: dict[str, Any] = {"extremes": extremes} if ranked else {"most_items": most_items}
         domain, columns = None, by
         if by:
-            table, columns, domain = _label_groups(domains, table, by)
+            table, columns, domain = label_listed_groups(domains, table, by)
         numbers = (rank_per_unit if ranked else per_unit)(
             table,
             of=of,
@@ -282,7 +282,7 @@ def read_numbers(
             **bound,
         )
         if by:
-            _refuse_twins(numbers.items, domains)
+            refuse_twins(numbers.items, domains)
         return replace(numbers, items=tuple(domains[0].items)) if by and domains[0].columns else numbers
 
     def count_in_spark(frame: Any) -> Numbers:
@@ -360,89 +360,3 @@ def read_column_names(rows: RowOptions) -> list[str]:
     """
     columns = list_columns(rows.source, rows.table, rows.form)
     return [*columns, *rows.new_columns] if columns else columns
-
-
-def _label_groups(
-    domains: Sequence[Domain], table: OpenTable, by: Sequence[str]
-) -> tuple[OpenTable, Sequence[str], Any]:
-    """Return the table with groups of other rows and of rows without one, where they are shown, its columns of groups,
-    and all groups.
-
-    The groups are as `count` takes them. A range is text where the column is text, as it is in text files. Where
-    combinations are listed, the places of the combinations are the groups of the first column.
-    """
-    from lastbit.data.duckdb.labels import LabelledColumn, label_combinations, label_groups
-
-    if domains[0].columns:
-        pairs = domains[0].items
-        return label_combinations(table, by, pairs), by[:1], list(map(str, range(len(pairs))))
-    listed: Any = [_match_column(domain, table, column) for domain, column in zip(domains, by, strict=True)]
-    labelled = [
-        LabelledColumn(column, items, domain.others, domain.missing)
-        for column, items, domain in zip(by, listed, domains, strict=True)
-        if domain.others or domain.missing
-    ]
-    if labelled:
-        table = label_groups(table, labelled)
-        names = [column.name for column in labelled]
-        listed = [
-            domain.items if column in names else items
-            for column, domain, items in zip(by, domains, listed, strict=True)
-        ]
-    return table, by, listed[0] if len(listed) == 1 else listed
-
-
-def _label_known_groups(items: ItemOptions, table: OpenTable) -> OpenTable:
-    """Return the table with only the listed groups of columns that have a list: the combinations are found then."""
-    from lastbit.data.duckdb.labels import LabelledColumn, label_groups
-
-    known, shown = items.known_domains, items.missing == "show"
-    labelled = [
-        LabelledColumn(name, _match_column(known[name], table, name), known[name].others, shown)
-        if name in known
-        else LabelledColumn(name, None, missing=True)
-        for name in items.by
-        if name in known or shown
-    ]
-    return label_groups(table, labelled) if labelled else table
-
-
-def _match_column(domain: Domain, table: OpenTable, column: str) -> Sequence[Any]:
-    """Return the items of a column as `count` takes them. A range is text where the column is text, as in text files.
-
-    Text is no range: whoever typed it has said its form. Months or weeks are no dates of a column that declares these.
-    """
-    declared, items = table.relation.types[table.relation.columns.index(column)], domain.typed_items
-    if domain.period not in (None, "day") and str(declared).startswith(("DATE", "TIMESTAMP")):
-        raise ParameterError(
-            f"the column {column!r} holds {'dates' if declared == 'DATE' else 'times'}, and --domain lists "
-            f"{domain.period}s: write --{domain.period} {column} too. Nothing was charged."
-        )
-    return [str(item) for item in items] if isinstance(items, range) and declared == "VARCHAR" else items
-
-
-def _match_type(items: Sequence[Any], frame: Any, column: str) -> Sequence[Any]:
-    """Return the same for a table of Spark, by the declared type of the column."""
-    from lastbit.data.column_types import TEXT
-    from lastbit.data.engines import wrap_frame
-
-    is_text = isinstance(items, range) and wrap_frame(frame, [column]).column_type(column) is TEXT
-    return [str(item) for item in items] if is_text else items
-
-
-def items_in(items: Sequence[Sequence[Any]], table: OpenTable, by: Sequence[str]) -> list[Sequence[Any]]:
-    """Return the items of each column as `count_tables` takes them: whole numbers are text where the column is."""
-    types = dict(zip(table.relation.columns, table.relation.types, strict=True))
-    return [
-        [str(item) if type(item) is int else item for item in own] if types[column] == "VARCHAR" else own
-        for own, column in zip(items, by, strict=True)
-    ]
-
-
-def _refuse_twins(counted: Any, domains: Sequence[Domain]) -> None:
-    """Refuse a domain of which the column takes two items for one: what is released has as many as were named."""
-    if counted is not None and len(counted) != prod(len(domain.items) for domain in domains):
-        raise ParameterError(
-            "--domain must name each item once: the column takes two of its items for one, as 1 and 01 are one whole "
-            "number. Leave one of them out. Nothing was charged."
-        )

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from lastbit.data.duckdb.relation import ColumnSelection, OpenTable
 from lastbit.data.table_counting import count_tables
 from lastbit.errors import ParameterError
-from lastbit.questions.reading import Reading, items_in
+from lastbit.questions.reading import Reading
+from lastbit.questions.reading_groups import items_in
 from lastbit.values.table_counts import TableCounts
 
 if TYPE_CHECKING:

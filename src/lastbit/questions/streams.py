@@ -1,10 +1,14 @@
-"""Streams: sparse-vector runs as people ask for them, and each answer as data."""
+"""Streams: sparse-vector runs as people ask for them, the number of each line, and each answer as data."""
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final
 
 from lastbit.exact.numbers import number, probability
 from lastbit.questions.option import Option
@@ -21,6 +25,11 @@ RULE: Final = (
     "A line without a number counts as the lowest number there is, and is answered below. Numbers are rounded down to "
     "whole steps."
 )
+
+LONGEST: Final = 1 << 16
+"""A line of more bytes is no number. So memory stays small, whatever comes."""
+
+_NUMBER: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,9})?", re.ASCII)
 
 _HELP: Final = {
     "epsilon": "The cost of the whole run, such as 1, 0.5 or 1/3.",
@@ -125,3 +134,45 @@ def watch(request: Request) -> Question:
         accuracy=lambda units: Accuracy(within, "the stream's unit", sentence, meaning),
         notes=[RULE],
     )
+
+
+def parse_lines(stream: IO[bytes], key: str) -> Iterator[Decimal | None]:
+    """Yield the number of each line, as soon as the line is there; None for a line without one.
+
+    >>> from io import BytesIO
+    >>> list(parse_lines(BytesIO(b'12.5\\n{"value": 1e3}\\n\\nn/a\\n-7'), "value"))
+    [Decimal('12.5'), Decimal('1E+3'), None, None, Decimal('-7')]
+    """
+    while line := stream.readline(LONGEST):
+        whole = line.endswith(b"\n") or len(line) < LONGEST
+        while not whole:
+            more = stream.readline(LONGEST)
+            whole = more.endswith(b"\n") or len(more) < LONGEST
+            line = b""
+        yield parse_line(line.decode("utf-8-sig", "replace").strip(), key)
+
+
+def parse_line(text: str, key: str) -> Decimal | None:
+    """Return the number of a line: a decimal, or the number under a key of a JSON object; None where there is none.
+
+    True and false are no numbers, nor is text that reads NaN or Infinity. A number in quotes counts, as databases write
+    it. When an object has a key twice, the first one counts.
+
+    >>> parse_line('{"n": "3", "n": 4}', "n"), parse_line("1,000", "n"), parse_line("Infinity", "n")
+    (Decimal('3'), None, None)
+    """
+    if _NUMBER.fullmatch(text):
+        return Decimal(text)
+    if not text.startswith("{"):
+        return None
+    try:
+        fields = json.loads(text, parse_float=str, parse_int=str, object_pairs_hook=_keep_first)
+    except (ValueError, RecursionError):
+        return None
+    value = fields.get(key)
+    return Decimal(value) if isinstance(value, str) and _NUMBER.fullmatch(value.strip()) else None
+
+
+def _keep_first(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the object in which the first of two equal keys counts."""
+    return dict(reversed(pairs))

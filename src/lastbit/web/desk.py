@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import secrets
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
-from typing import TYPE_CHECKING, Any, Final
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from lastbit.errors import LedgerError, ParameterError
 from lastbit.questions.answer import Payer, answer
@@ -20,7 +22,6 @@ from lastbit.questions.request import Request
 from lastbit.questions.row_options import RowOptions
 from lastbit.questions.row_units import ROW, names_column
 from lastbit.questions.value_types import describe
-from lastbit.web.bounded import BoundedMap
 from lastbit.web.jobs import Job, Jobs
 
 if TYPE_CHECKING:
@@ -30,6 +31,47 @@ _MOST_ITEMS: Final = 200_000
 """Of a list that somebody asks about; a list that the server was started with may be longer."""
 _MOST_REMEMBERED: Final = 2_000_000
 """So many items of lists are remembered, of questions that wait, and of past ones: some 200 MB."""
+
+
+Value = TypeVar("Value")
+
+
+class BoundedMap(Generic[Value]):
+    """So many values by their keys, of so much weight together: the oldest are forgotten where there are more.
+
+    >>> lists = BoundedMap(3, 100)
+    >>> for name, length in (("a", 60), ("b", 30), ("c", 20), ("d", 1000)):
+    ...     lists.put(name, name.upper(), length)
+    >>> [lists.get(name) for name in "abcd"], lists.weight
+    ([None, None, None, 'D'], 1000)
+    """
+
+    def __init__(self, most: int, most_weight: int) -> None:
+        self._most, self._most_weight = most, most_weight
+        self._values: OrderedDict[str, tuple[Value, int]] = OrderedDict()
+        self.weight = 0
+        self._lock = Lock()
+
+    def put(self, key: str, value: Value, weight: int) -> None:
+        """Remember a value as the newest one. The newest one is never forgotten for its weight."""
+        with self._lock:
+            self.weight += weight - self._values.pop(key, (value, 0))[1]
+            self._values[key] = (value, weight)
+            while len(self._values) > self._most or (self.weight > self._most_weight and len(self._values) > 1):
+                self.weight -= self._values.popitem(last=False)[1][1]
+
+    def get(self, key: str) -> Value | None:
+        """Return the value of a key; None where it is forgotten or was never there."""
+        value, _ = self._values.get(key, (None, 0))
+        return value
+
+    def clear(self) -> dict[str, Value]:
+        """Forget everything, and return it."""
+        with self._lock:
+            values = {key: value for key, (value, _) in self._values.items()}
+            self._values.clear()
+            self.weight = 0
+            return values
 
 
 @dataclass(frozen=True)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping
+import time
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http.cookies import CookieError, SimpleCookie
+from threading import Lock
 from typing import Any, Final, cast
 
 from starlette.datastructures import Headers, MutableHeaders, QueryParams
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
-from lastbit.web.rate_limit import RateLimit
 from lastbit.web.sessions import Sessions
 from lastbit.web.tokens import Token, Tokens
 
@@ -40,6 +41,36 @@ _PAGE: Final = """<!doctype html>
 """
 _MOST_AT_ONCE: Final = 64
 """So many requests of one token are answered at once."""
+_MOST_NAMES: Final = 10_000
+"""So many names have a rate; those that were not seen for the longest time are forgotten."""
+
+
+@dataclass
+class RateLimit:
+    """So many requests at once, and so many a second in the long run, for each name: a bucket that fills up again.
+
+    >>> rate = RateLimit(2, 1.0, now=iter([0.0, 0.0, 0.0, 5.0]).__next__)
+    >>> [rate.allows("anna") for _ in range(4)]
+    [True, True, False, True]
+    """
+
+    burst: float
+    a_second: float
+    now: Callable[[], float] = time.monotonic
+    _left: OrderedDict[str, tuple[float, float]] = field(default_factory=OrderedDict)
+    _lock: Lock = field(default_factory=Lock)
+
+    def allows(self, name: str) -> bool:
+        """Return whether one more request of this name is within the rate."""
+        with self._lock:
+            now = self.now()
+            left, before = self._left.pop(name, (self.burst, now))
+            left = min(self.burst, left + (now - before) * self.a_second)
+            allowed = left >= 1
+            self._left[name] = (left - allowed, now)
+            if len(self._left) > _MOST_NAMES:
+                self._left.popitem(last=False)
+            return allowed
 
 
 @dataclass

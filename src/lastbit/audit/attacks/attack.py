@@ -1,9 +1,14 @@
-"""The success of an attack, as exact probabilities."""
+"""The success of an attack, as exact probabilities; and all attacks of this folder."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from importlib import import_module
+from pkgutil import iter_modules
+
+from lastbit.audit import attacks as folder
 
 
 @dataclass(frozen=True)
@@ -40,3 +45,13 @@ class Attack:
             f"{self.name} ({self.source}): advantage {naive} against the naive mechanism; "
             f"{ours} against ours, which allows {bound}"
         )
+
+
+def all_attacks() -> Iterator[Attack]:
+    """Run all attacks, one after the other: those of each module in this folder that has an `attacks` function.
+
+    >>> all(attack.succeeds and attack.fails_on_ours for attack in all_attacks())
+    True
+    """
+    for module in sorted(info.name for info in iter_modules(folder.__path__)):
+        yield from getattr(import_module(f"{folder.__name__}.{module}"), "attacks", tuple)()
