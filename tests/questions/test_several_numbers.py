@@ -250,7 +250,6 @@ def test_the_command_takes_the_bounds_of_each_column(table: str, capsys: pytest.
         ({"bounds": "cost=0,5;stay=3"}, "NAME=LOW,HIGH for each column: got 'stay=3'"),
         ({"bounds": "cost=0,5;cost=0,6"}, "must name each column once: got 'cost' twice"),
         ({"bounds": {"cost": (0, 5), "stay": (6, 5)}}, "--bounds must rise: got lower 6 and upper 5"),
-        ({"source": "-"}, "read once for each column"),
         ({"by": ["1 as stay"], "domain": ["1"]}, "'stay' is the column of --of"),
         ({"columns": {"stay": {"bounds": [0, 1]}}}, "contradicts what --columns says of stay"),
         ({"columns": {"stay": {"bounds": [0, 1]}}, "bounds": (0, 9)}, "contradicts what --columns says of stay"),
@@ -259,6 +258,47 @@ def test_the_command_takes_the_bounds_of_each_column(table: str, capsys: pytest.
 def test_what_cannot_be_asked_is_refused_before_anything_is_read(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         _ = parse(**options).question
+
+
+def test_a_pipe_is_refused_before_a_row_is_read() -> None:
+    reading = parse(source="-").question.reading
+    for read in (reading.run, reading.check_columns):
+        with pytest.raises(ParameterError, match="read once for each column"):
+            read()
+
+
+def test_a_publication_answers_it_and_is_verified(table: str, tmp_path: Path) -> None:
+    (tmp_path / "study.toml").write_text(
+        f"""
+[study]
+title = "Two numbers"
+edition = "1"
+[data]
+files = "{table}"
+unit = "who"
+[budget]
+epsilon = 9
+ledger = "budget.db"
+dataset = "clinic"
+[columns.ward]
+values = ["a", "b"]
+[columns.cost]
+bounds = [0, 50]
+[columns.stay]
+bounds = [-3, 6]
+[[question]]
+name = "both"
+ask = "mean"
+of = ["cost", "stay"]
+by = "ward"
+"""
+    )
+    lb.Ledger(tmp_path / "budget.db").create("clinic", epsilon=9)
+    folder = str(tmp_path / "out")
+    assert cli._run(["publish", "run", str(tmp_path / "study.toml"), "--folder", folder], debug=False) == 0
+    assert cli._run(["verify", folder], debug=False) == 0
+    release = json.loads((tmp_path / "out" / "release.json").read_text("utf-8"))
+    assert release["answers"]["both"]["columns"]["of"] == ["cost", "cost", "stay", "stay"]
 
 
 def test_names_with_commas_and_semicolons_stay_names() -> None:

@@ -55,12 +55,22 @@ class ReadingInTurn(Reading[dict[str, Any]]):
 
     def run(self, watcher: Watcher | None = None, *, frame: Any = None) -> dict[str, Any]:
         """Open the table and count, once for each reading."""
+        if frame is None:
+            self._refuse_pipe()
         return {name: reading.run(watcher, frame=frame) for name, reading in (self.readings or {}).items()}
 
     def check_columns(self) -> None:
         """Refuse the table where a column is not there. No row is read."""
+        self._refuse_pipe()
         for reading in (self.readings or {}).values():
             reading.check_columns()
+
+    def _refuse_pipe(self) -> None:
+        if self.rows.is_piped:
+            raise ParameterError(
+                "--of must name one column where the table comes through -: it is read once for each column. Save it "
+                "as a file first. Nothing was read and nothing was charged."
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,11 +88,6 @@ class SeveralNumbers:
 
     def ask(self) -> Question:
         """Return the question about all columns."""
-        if self.request.rows.is_piped and self.request.frame is None:
-            raise ParameterError(
-                "--of must name one column where the table comes through -: it is read once for each column. Save it "
-                "as a file first."
-            )
         questions = self.questions
         readings = {column: question.reading for column, question in questions.items() if question.reading is not None}
         first = next(iter(readings.values()))
