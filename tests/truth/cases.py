@@ -169,6 +169,16 @@ GROUP_NUMBERS = [
     _case("sum", "same rows", of="number", bounds=(0, 100), **_by(("a", "b", "c", "d")), per="row", most_rows=2,
           lots=True, rho="1/8"),
 ]  # fmt: skip
+_BOTH: dict[str, Any] = {"of": ("number", "letters"), "bounds": {"number": (0, 100), "letters": (0, 3)}}
+SEVERAL = [
+    _case("mean", "crowd", **_BOTH, epsilon=4, name="and letters"),
+    _case("sum", "crowd", **_BOTH, rho="1/2", level="0.8", name="and letters"),
+    _case("mean", "torn", **_BOTH, **_by(GROUPS), one_each=True, lots=True, epsilon=8, name="and letters"),
+    _case("sum", "crowd", of=("letters", "number"), bounds={"number": "auto", "letters": (1, 3)}, **_by(ITEMS),
+          most_items=2, lots=True, epsilon=8, name="and letters"),
+    _case("mean", "same rows", **_BOTH, per="row", most_rows=2, lots=True, rho=1, name="and letters"),
+]  # fmt: skip
+"""Two columns of numbers, each with half of the cost."""
 SHARES = [
     _case("share", "crowd", of="number = '50'"),
     _case("share", "crowd", of="number = '50'", rho="1/8", level="0.8", **_by(ITEMS)),
@@ -334,6 +344,7 @@ CASES = [
     *FRACTIONS,
     *SUMS,
     *GROUP_NUMBERS,
+    *SEVERAL,
     *SHARES,
     *QUANTILES,
     *SELECTIONS,

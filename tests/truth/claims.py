@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -43,6 +43,8 @@ class Answer:
     """What a lot left: the number of each group, or the numbers in each group."""
     plan: Callable[..., str]
     """Returns the sentence of the plan of this question, or of the same with some other options."""
+    whole: Any = None
+    """The release that this is one part of, where it is about one of several columns of numbers."""
 
     @property
     def level(self) -> Fraction:
@@ -61,6 +63,8 @@ class Answer:
     @cached_property
     def outcomes(self) -> list[Outcome]:
         """Every claim of every sentence."""
+        if isinstance(self.case.options.get("of"), tuple) and self.case.kind in ("sum", "mean"):
+            return [*read_title(self), *_read_several(self)]
         return [*read_title(self), *(outcome for sentence in self.sentences for outcome in read(sentence, self))]
 
     def column(self, name: str) -> Sequence[Any]:
@@ -157,6 +161,10 @@ def _compile(template: str) -> re.Pattern[str]:
     return re.compile(pattern + r"(?= |$)")
 
 
+_OF_ONE = re.compile(r"^Of (?:number|letters): (?P<first>.)")
+"""How a sentence begins that is about one of several columns of numbers."""
+
+
 class NoEntry(AssertionError):
     """A sentence has a number that no entry reads."""
 
@@ -165,6 +173,7 @@ def match_entries(text: str) -> Iterator[tuple[str, re.Match[str], Check] | None
     """Yield the entries of all sentences of a text in their order; None for a sentence without a number."""
     rest = text
     while rest:
+        rest = _OF_ONE.sub(lambda match: match["first"].upper(), rest)
         matches = [(template, match, check) for template, (pattern, check) in ENTRIES.items()
                    if (match := pattern.match(rest))]  # fmt: skip
         if matches:
@@ -189,6 +198,39 @@ def read(text: str, answer: Answer) -> Iterator[Outcome]:
         if "level" in places:
             yield Outcome(f"the level of: {template}", percent(places["level"]) == answer.level, sure=True)
         yield from check(answer, places)
+
+
+def _read_several(answer: Answer) -> Iterator[Outcome]:
+    """Yield what is said of several columns of numbers: what names none is said of each, and is about its own rows."""
+    parts = {column: split_answer(answer, column) for column in answer.case.options["of"]}
+    for sentence in answer.sentences:
+        pieces = re.split(r"(?:^|(?<= ))Of (number|letters): ", sentence)
+        said = [(column, pieces[0]) for column in parts if pieces[0].strip()]
+        said += zip(pieces[1::2], pieces[2::2], strict=True)
+        for column, text in said:
+            for outcome in read(f"{text[:1].upper()}{text[1:]}", parts[column]):
+                yield outcome._replace(claim=f"{outcome.claim} of {column}")
+
+
+def split_answer(answer: Answer, column: str) -> Answer:
+    """Return what an answer about several columns of numbers says of one: its rows, its share, its truth."""
+    report, options, release = answer.report, dict(answer.case.options), answer.release[column]
+    rows = [row for row, name in enumerate(report.columns["of"]) if name == column]
+
+    def pick(table: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
+        return {name: [cells[row] for row in rows] for name, cells in table.items() if name != "of"}
+
+    bounds = options["bounds"][column]
+    place = options["of"].index(column)
+    chosen = {"bounds": report.data["bounds"][place], "clamps_people": True} if bounds == "auto" else {}
+    currency = "rho" if "rho" in options else "epsilon"
+    own = {"of": column, "bounds": bounds, currency: Fraction(options[currency]) / len(options["of"])}
+    case = replace(answer.case, options={**options, **own, "columns of numbers": options["of"]})
+    truth = answer.truth.of_column(column, {**answer.truth.options, **own, **chosen})
+    counted = None if answer.counted is None else answer.counted[column]
+    part = replace(report, columns=pick(report.columns), frame=pick(report.frame), data=report.data["parts"][column])
+    own_release = {"release": release, "whole": answer.release}
+    return replace(answer, case=case, truth=truth, report=part, counted=counted, **own_release)
 
 
 TITLE = re.compile(
@@ -246,12 +288,12 @@ COLUMNS: dict[str, tuple[str, ...]] = {
         "intervals together",
         "interval of a group",
     ),
-    r"sum of number|sum of number counted": ("interval", "intervals together", "interval of a group"),
+    r"sum|sum of number|sum of number counted": ("interval", "intervals together", "interval of a group"),
     r"standard deviation|interval of standard deviations": ("interval of a group",),
     r"interval of sums": ("intervals together", "interval of a group"),
     r"interval of (means|these)|percent|(people for whom|rows for which) it is true": ("interval of a group",),
     r"all (people|rows)|sum of number of all (people|rows)": ("interval of all",),
-    r"mean of number|interval of (people|rows)": ("intervals together", "interval of a group"),
+    r"mean|mean of number|interval of (people|rows)": ("intervals together", "interval of a group"),
     r"interval": ("interval", "intervals together", "interval of a group"),
     r"number at \d\S*": ("ranks",),
     r"true gap(, of those counted)?|ahead of the next by": ("gaps", "interval", "needed"),

@@ -43,6 +43,16 @@ def mean_off_by(answer: Answer, places: Places) -> Iterator[Outcome]:
         yield Outcome("plan: off by", abs(mean - total / n) <= parse(places["off"]))
 
 
+@says("The cost is shared evenly among the {columns} columns of numbers: each is answered by itself.")
+def shared_evenly(answer: Answer, places: Places) -> Iterator[Outcome]:
+    columns = answer.case.options["columns of numbers"]
+    yield Outcome("how many columns", parse(places["columns"]) == len(columns), sure=True)
+    # What the parts paid, and not what they should have.
+    currency = "rho" if "rho" in answer.case.options else "epsilon"
+    costs = {getattr(part.cost, currency) for _, part in answer.whole.parts}
+    yield Outcome("all columns pay the same", len(costs) == 1 and len(answer.whole.parts) == len(columns), sure=True)
+
+
 @says("If the bounds come out as {likely_low} and {likely_high}, {promise}")
 def likely_bounds(answer: Answer, places: Places) -> Iterator[Outcome]:
     promise = places["promise"][0].upper() + places["promise"][1:]
@@ -109,7 +119,7 @@ def _clamped(answer: Answer, places: Places, side: str, bound: Fraction) -> Iter
     "have more, so that the answer is about the rows counted.",
     "At most {most} {rows_of_person}, picked at random: {value} {people} ({low} to {high} with probability {level}) "
     "have more.",
-    "Each row has one number, its number; at most {most} {rows_of_person}, picked at random.",
+    "Each row has one number, its {column}; at most {most} {rows_of_person}, picked at random.",
 )
 def rows_cut(answer: Answer, places: Places) -> Iterator[Outcome]:
     most = answer.case.options["most_rows"]

@@ -62,7 +62,8 @@ class Trial:
 
     @cached_property
     def request(self) -> Request:
-        source = write(STOCK[self.case.population], self.folder, self.case.population)
+        more = ("letters",) if "letters" in self.case.options.get("of", ()) else ()
+        source = write(STOCK[self.case.population], self.folder, self.case.population, *more)
         options = {
             name: list(value) if isinstance(value, tuple) else value for name, value in self.case.options.items()
         }
@@ -72,6 +73,11 @@ class Trial:
     @cached_property
     def truth(self) -> Reference:
         return Reference(STOCK[self.case.population], {**self.case.options, "kind": self.case.kind})
+
+    @property
+    def is_of_several(self) -> bool:
+        """Whether the question is about several columns of numbers."""
+        return self.case.kind in ("sum", "mean") and isinstance(self.case.options["of"], tuple)
 
     def values(self, lot: int) -> Any:
         """Read the table with this lot."""
@@ -86,7 +92,8 @@ class Trial:
         if key not in self._plans:
             question = self.request.change(**options).question if options else self.request.question
             chosen = self.case.options.get("bounds") == "auto"
-            guess = len(self.truth.numbers) if self.case.kind in ("mean", "share") and not chosen else self.truth.people
+            of_numbers = self.case.kind in ("mean", "share") and not chosen and not self.is_of_several
+            guess = len(self.truth.numbers) if of_numbers else self.truth.people
             guess = len(self.truth.raw_numbers) if chosen else guess
             self._plans[key] = question.accuracy(max(1, guess)).sentence
         return self._plans[key]
@@ -100,7 +107,11 @@ class Trial:
     def describe(self, release: Any, lot: int = 0) -> Answer:
         """Return all that is said about a release with this lot, and the truth."""
         question = self.request.question
-        counted = self._counted(self.values(lot), release) if self.case.lots else None
+        counted = None
+        if self.case.lots and self.is_of_several:
+            counted = {column: self._counted(own, release[column]) for column, own in self.values(lot).items()}
+        elif self.case.lots:
+            counted = self._counted(self.values(lot), release)
         truth, report = self.truth, question.report(release)
         if self.case.options.get("bounds") == "auto":
             bounds = report.data["bounds"]

@@ -23,16 +23,22 @@ class Row:
     number: str = ""
     day: str = ""
 
+    @property
+    def letters(self) -> str:
+        """Another number of the row, where a question is about two: how many letters its item has."""
+        return str(len(self.item)) if self.item else ""
+
 
 Population = tuple[Row, ...]
 
 
-def write(population: Population, folder: Path, name: str) -> str:
-    """Write the rows as a file of comma-separated values, and return its path."""
+def write(population: Population, folder: Path, name: str, *more: str) -> str:
+    """Write the rows as a file of comma-separated values, with more columns where they are named; return its path."""
     text = io.StringIO()
     lines = csv.writer(text, lineterminator="\n")
-    lines.writerow(COLUMNS)
-    lines.writerows((row.person, row.item, row.number, row.day) for row in population)
+    columns = (*COLUMNS, *more)
+    lines.writerow(columns)
+    lines.writerows([getattr(row, column) for column in columns] for row in population)
     path = folder / f"{name.replace(' ', '-')}.csv"
     path.write_text(text.getvalue(), encoding="utf-8")
     return str(path)

@@ -36,6 +36,10 @@ class Reference:
     options: Mapping[str, Any]
     _floored: dict[Any, list[Fraction]] = field(default_factory=dict, repr=False)
 
+    def of_column(self, column: str, options: Mapping[str, Any]) -> Reference:
+        """Return what is true of another column of numbers."""
+        return Reference(tuple(replace(row, number=getattr(row, column)) for row in self.population), options)
+
     @property
     def _has_units(self) -> bool:
         return self.options.get("unit") is not None

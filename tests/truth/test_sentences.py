@@ -23,6 +23,7 @@ from tests.truth.harness import Trial
 
 NUMBERS = {"of": "number", "bounds": (0, 50)}
 CHOSEN = {"of": "number", "bounds": "auto"}
+BOTH = {"of": ("number", "letters"), "bounds": {"number": (0, 50), "letters": "auto"}}
 ITEMS = {"by": "item", "domain": ("a", "b", "c")}
 SUMS = {"weights": "number", "bounds": (0, 9)}
 COST = ({"epsilon": 1}, {"rho": "1/8"})
@@ -69,11 +70,13 @@ FORMS: dict[str, list[tuple[tuple[Mapping[str, Any], ...], ...]]] = {
     "sum": [
         ((NUMBERS,), UNIT, COST, PER, MISSING, SHARE),
         ((CHOSEN,), UNIT, COST, PER, SHARE, LEVEL),
+        ((BOTH, {**BOTH, **ITEMS}), UNIT, COST, ({}, {"rows": True, "most_rows": 2})),
         (({**NUMBERS, **ITEMS},), UNIT, COST, SHARE, BOUND, PER),
     ],
     "mean": [
         ((NUMBERS,), UNIT, COST, PER, MISSING, SHARE),
         ((CHOSEN,), UNIT, COST, PER, SHARE),
+        ((BOTH, {**BOTH, **ITEMS}), UNIT, COST, BOUND),
         (({**NUMBERS, "epsilon": "1/10000"}, {**NUMBERS, **ITEMS, "epsilon": "1/10000"}), UNIT),
         (({**NUMBERS, **ITEMS},), UNIT, COST, SHARE, BOUND, PER),
     ],

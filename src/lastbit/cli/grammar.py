@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 from lastbit.cli.words import TextCommand
+from lastbit.errors import ParameterError
 from lastbit.questions.edge_types import NUMBERS
 from lastbit.questions.group_types import READINGS
 
@@ -15,11 +16,31 @@ _GROUPING: Final = ("--by", *(f"--{name}" for name in READINGS))
 
 
 class GrammarCommand(TextCommand):
-    """A command whose --edges takes two words, and whose --discover may stand alone: Typer has no types for these."""
+    """A command with options of one word or two, or of one or none, as --edges and --discover: Typer has no such."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the words, in the form that Typer has types for."""
-        return super().parse_args(ctx, complete_discover(join_edges(args)))
+        return super().parse_args(ctx, complete_discover(join_bounds(join_edges(args))))
+
+
+def join_bounds(arguments: Sequence[str]) -> list[str]:
+    """Return the words of a command in which the bounds of all named columns stand behind one --bounds.
+
+    >>> join_bounds(["--bounds", "cost=0,5000", "--epsilon", "1", "--bounds", "stay=0,60"])
+    ['--epsilon', '1', '--bounds', 'cost=0,5000;stay=0,60', '']
+    >>> join_bounds(["--bounds", "0", "1000"])
+    ['--bounds', '0', '1000']
+    """
+    places = [place for place, (flag, word) in enumerate(pairwise(arguments)) if flag == "--bounds" and "=" in word]
+    if not places:
+        return list(arguments)
+    if len(places) != arguments.count("--bounds"):
+        raise ParameterError(
+            "--bounds must name its column every time, or be given once for all columns. Write --bounds cost=0,5000."
+        )
+    left = {place + step for place in places for step in (0, 1)}
+    words = [word for place, word in enumerate(arguments) if place not in left]
+    return [*words, "--bounds", ";".join(arguments[place + 1] for place in places), ""]
 
 
 def join_edges(arguments: Sequence[str]) -> list[str]:

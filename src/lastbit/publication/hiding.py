@@ -68,6 +68,6 @@ def _guess_number(request: Request, accuracy: Accuracy) -> Fraction | None:
         return None if accuracy.total is None else accuracy.total / accuracy.groups
     if kind == "share":
         return Fraction(50)
-    if kind == "mean" and request.values.get("bounds") not in (None, "auto"):
+    if kind == "mean" and isinstance(request.values.get("bounds"), tuple):
         return sum(parse_bounds(request["bounds"]), Fraction(0)) / 2
     return None

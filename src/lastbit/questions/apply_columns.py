@@ -9,7 +9,9 @@ from lastbit.errors import ParameterError
 from lastbit.questions.column_facts import ColumnFacts
 from lastbit.questions.domains import Domain, assign_domains, list_combinations
 from lastbit.questions.group_types import PERIODS, TIMES, add_columns, group_columns
+from lastbit.questions.number_types import ColumnBounds
 from lastbit.questions.option import Face, Option
+from lastbit.questions.value_types import AUTO
 
 _SELECTIONS: Final = ("top", "above", "choose", "measure")
 """Questions whose noise does not fall with a bound on the items of a person, where the items are listed."""
@@ -45,7 +47,11 @@ def apply_columns(kind: str, options: Mapping[str, Option], values: Mapping[str,
         if "most_items" in options and not rows and not listed:
             filling.fill_bound(values, one_each="one_each" in options)
     if "bounds" in options:
-        filling.fill_bounds(typed.get("of") or typed.get("weights"))
+        of = typed.get("of") or typed.get("weights")
+        if isinstance(of, tuple):
+            filling.fill_all_bounds(of)
+        else:
+            filling.fill_bounds(of)
     return {**values, **filling.values, "columns": facts}
 
 
@@ -149,6 +155,24 @@ class _Filling:
             self.values["bounds"] = known
         elif typed != known:
             self._refuse(column, "bounds")
+
+    def fill_all_bounds(self, columns: tuple[str, ...]) -> None:
+        """Fill in the bounds of each of several columns of numbers. A pair that is typed without a name is for all."""
+        typed, known = self.typed.get("bounds"), {column: self.facts[column].get("bounds") for column in columns}
+        own = dict(typed.pairs) if isinstance(typed, ColumnBounds) else {}
+        if isinstance(typed, tuple):
+            own = dict.fromkeys(columns, typed)
+        for column, bounds in known.items():
+            if bounds is None:
+                continue
+            if not isinstance(own.get(column), tuple):
+                own[column] = bounds
+            elif own[column] != bounds:
+                self._refuse(column, "bounds")
+        if typed == AUTO:
+            own = {**dict.fromkeys(columns, typed), **own}
+        if own:
+            self.values["bounds"] = own
 
     def _refuse(self, column: str, fact: str) -> None:
         if not self.override:

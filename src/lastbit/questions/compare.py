@@ -19,7 +19,8 @@ from lastbit.output.words import plural
 from lastbit.questions.presentation import join_ends
 from lastbit.questions.rendering import AnswerView, complete, describe_answer
 from lastbit.questions.report import Report, format_percent
-from lastbit.questions.stored_answers import is_at_least_zero, read_document
+from lastbit.questions.several_numbers import asks_several
+from lastbit.questions.stored_answers import find_lowest, is_at_least_zero, read_document
 
 Way = Literal["difference", "ratio", "percent"]
 _HEADINGS: Final[dict[str, str]] = {"difference": "difference", "ratio": "ratio", "percent": "change in percent"}
@@ -192,9 +193,10 @@ def _read_view(view: AnswerView, misses: Fraction) -> Side:
     else:
         request = view.request.change(level=1 - misses, together=False)
         report = complete(request, view.published, describe_answer(request, view.published), view.steps)
-    lowest = (report.data if view.request is None else view.request.values).get("bounds")
+    several = view.request is not None and asks_several(view.request)
+    lowest = find_lowest((report.data if view.request is None or several else view.request.values).get("bounds"))
     names = report.label_names
-    return _build_side(view.title, report.table, names, misses, is_at_least_zero((lowest or [0])[0]))
+    return _build_side(view.title, report.table, names, misses, is_at_least_zero(lowest))
 
 
 def _build_side(

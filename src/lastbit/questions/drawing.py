@@ -13,6 +13,7 @@ from lastbit.output.numbers import are_intervals
 from lastbit.output.picture import Panel
 from lastbit.output.words import capitalize
 from lastbit.questions.group_types import group_names
+from lastbit.questions.several_numbers import OF, asks_several, split_request
 from lastbit.questions.stored_answers import is_at_least_zero
 from lastbit.questions.titles import name_groups, name_number
 
@@ -34,6 +35,8 @@ _NO_GROUPS: Final = ("rank", "measurement", "above_by")
 def draw_answer(request: Request | None, report: Report) -> Sequence[Panel]:
     """Return the panels of an answer with a number for each group; none where the release draws itself."""
     table = report.table
+    if request is not None and asks_several(request):
+        return _draw_numbers(request, report)
     labels = [name for name in report.label_names if name not in _NO_GROUPS]
     if request is None or not labels or "value" not in table:
         return ()
@@ -65,6 +68,19 @@ def draw_answer(request: Request | None, report: Report) -> Sequence[Panel]:
         return split_panel(replace(panel, label_name=headings[1]), first, columns[1])
     is_series = len(groups) == 1 and len(panel.labels) > 2 and all(map(_TIME.fullmatch, columns[0]))
     return [replace(panel, is_series=is_series, doubts=_find_doubts(table))]
+
+
+def _draw_numbers(request: Request, report: Report) -> Sequence[Panel]:
+    """Return the panels of each of several columns of numbers, which have scales of their own."""
+    table, panels = report.table, []
+    for column, part in split_request(request).items():
+        rows = [row for row, name in enumerate(table[OF]) if name == column]
+        # Without groups, the one number of a column stands under the column's name.
+        kept = [name for name in table if name != OF or report.label_names == [OF]]
+        own = replace(report, frame={name: [table[name][row] for row in rows] for name in kept})
+        for panel in draw_answer(part, own):
+            panels.append(replace(panel, heading=f"{column}, {panel.heading}" if panel.heading else column))
+    return panels
 
 
 def split_panel(panel: Panel, first: Sequence[str], second: Sequence[object]) -> list[Panel]:

@@ -8,6 +8,7 @@ from typing import Final
 from lastbit.errors import ParameterError
 from lastbit.questions import counts, describe, quantiles, selection, shares, streams, sums, tables
 from lastbit.questions.edge_types import EdgeLists
+from lastbit.questions.number_types import BoundsByColumn, NumberColumns
 from lastbit.questions.old_words import respell_histogram, respell_measure, respell_top
 from lastbit.questions.option import REQUIRED, Option
 from lastbit.questions.request import Kind
@@ -26,6 +27,7 @@ from lastbit.questions.shared_options import (
     MOST_ITEMS,
     MOST_ROWS,
     NUMBERS,
+    OF,
     ONE_EACH,
     PAYMENT,
     PEOPLE_SHARE,
@@ -36,7 +38,7 @@ from lastbit.questions.shared_options import (
     THRESHOLD,
 )
 from lastbit.questions.summaries import SUMMARIES
-from lastbit.questions.value_types import Flag, Number, OneOf, PairOrAuto, Rule, Text, WholeNumber
+from lastbit.questions.value_types import Flag, Number, OneOf, Rule, Text, WholeNumber
 
 _K: Final = Option("k", WholeNumber(most=2 * 10**7), "How many items.", 10)
 _K_OF_LIMIT: Final = Option("k", WholeNumber(), "As --limit.", server_help="As limit.")
@@ -80,11 +82,16 @@ _NUMBERS_OF_SUMS: Final = (
     *(
         replace(
             number,
-            type=PairOrAuto(),
-            help="The number of each person is clamped to this range. auto: a share of the cost chooses it.",
+            type=BoundsByColumn(),
+            help="The number of each person is clamped to this range. auto: a share of the cost chooses it. Of several "
+            "columns each may have its own, as cost=0,5000.",
             server_help=f"{BOUNDS.server_help} auto: a share of the cost chooses it.",
         )
         if number is BOUNDS
+        else replace(
+            number, type=NumberColumns(), help="The column of numbers. Several, as cost,stay, share one cost evenly."
+        )
+        if number is OF
         else number
         for number in NUMBERS
     ),

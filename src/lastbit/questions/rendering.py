@@ -38,6 +38,7 @@ from lastbit.questions.presentation import (
 from lastbit.questions.question import TABLE_ADJACENCY
 from lastbit.questions.rates import divide_by
 from lastbit.questions.report import Report, account_data, account_line, convert_numbers, format_percent, format_value
+from lastbit.questions.several_numbers import asks_several
 from lastbit.questions.titles import title_of
 from lastbit.release import build_frame
 
@@ -134,7 +135,9 @@ class AnswerView:
             notes.insert(
                 0, f"Every interval reaches {format_value(max(widths), 'up')} or less to each side of its middle."
             )
-        if not adds_up:
+        if self.request is not None and asks_several(self.request):
+            notes.append("Numbers of several columns have no totals.")
+        elif not adds_up:
             assert self.request is not None  # noqa: S101
             words = self.request.words
             notes.append(
@@ -244,7 +247,7 @@ class AnswerView:
     def _adds_up(self) -> bool:
         """Whether the numbers of groups may be added: each row is one, and is in one group."""
         request = self.request
-        if request is None or request.values.get("counts") is not None:
+        if request is None or request.values.get("counts") is not None or asks_several(request):
             return False
         return request.rows.unit is None or (request.kind.name == "count" and request["rows"])
 

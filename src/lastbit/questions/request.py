@@ -17,6 +17,7 @@ from lastbit.questions.column_facts import ColumnFacts
 from lastbit.questions.domains import Domain, assign_domains, list_combinations
 from lastbit.questions.group_types import PERIODS, READINGS, add_columns, group_columns, imply_domains, split_groups
 from lastbit.questions.item_options import ItemOptions
+from lastbit.questions.number_types import ColumnBounds, assign_bounds
 from lastbit.questions.old_words import choose_limit, choose_weights
 from lastbit.questions.option import REQUIRED, Face, Option, parse_options
 from lastbit.questions.refusals import refuse_in_words_of_options
@@ -107,6 +108,10 @@ class Kind:
             parsed = {**parsed, "of": choose_weights(parsed["of"], parsed["weights"]), "weights": None}
         if "limit" in parsed and parsed.get("k") is not None:
             parsed = {**parsed, "limit": choose_limit(parsed["limit"], parsed["k"]), "k": None}
+        if isinstance(parsed.get("bounds"), ColumnBounds) or (
+            "bounds" in parsed and isinstance(parsed.get("of"), tuple)
+        ):
+            parsed = {**parsed, "bounds": assign_bounds(parsed["of"], parsed["bounds"])}
         if "by" not in parsed:
             return parsed
         parsed = add_columns(parsed)

@@ -67,7 +67,9 @@ class RowOptions:
         if rows.unit is not None and rows.unit in columns_read(values):
             raise ParameterError(f"groups and --unit must be different columns: got {rows.unit!r} for both.")
         made = [column.name for column in rows.by if isinstance(column, NamedExpression)]
-        named = [(name, values.get(name)) for name in _COLUMNS] + [("unit", name) for name in rows.unit_names]
+        columns = [(name, values.get(name)) for name in _COLUMNS]
+        named = [(name, part) for name, own in columns for part in (own if isinstance(own, tuple) else (own,))]
+        named += [("unit", name) for name in rows.unit_names]
         twice = next((f"{column!r} is the column of --{name}" for name, column in named if column in made), None)
         if twice is not None:
             raise ParameterError(f"an expression of --by must have a name of its own: {twice}.")

@@ -52,7 +52,7 @@ def _read_answer(document: Mapping[str, Any], of: str | None) -> StoredAnswer:
     groups = document.get("groups", {})
     columns = {name: exact.get(name) or document[name] for name in ("value", "low", "high")}
     # A fraction as text, where a float was rounded.
-    lowest = document.get("bounds", [0])[0]
+    lowest = find_lowest(document.get("bounds"))
     return StoredAnswer(
         str(document["title"]), {**groups, **columns}, [*groups], document["level"], is_at_least_zero(lowest)
     )
@@ -68,9 +68,20 @@ def _read_part(document: Mapping[str, Any], of: str | None) -> StoredAnswer:
     title = str(answers[of]["title"])
     (question,) = [part for part in document["plan"]["questions"] if part["name"] == of]
     options = question.get("options", {})
-    lowest = (options.get("bounds") or [0])[0]
+    lowest = find_lowest(options.get("bounds"))
     labels = Report(title, {}, frame=columns).label_names
     return StoredAnswer(title, columns, labels, options.get("level", "0.95"), is_at_least_zero(lowest))
+
+
+def find_lowest(bounds: Any) -> Any:
+    """Return the lower bound of numbers: of several columns, that of the first that may be below 0. People have 0.
+
+    >>> find_lowest([-5, 9]), find_lowest({"cost": ["0", "9"], "change": ["-1", "1"]}), find_lowest([[0, 9], [-2, 3]])
+    (-5, '-1', -2)
+    """
+    pairs = list(bounds.values()) if isinstance(bounds, Mapping) else bounds or [0]
+    ends = [pair[0] for pair in pairs] if isinstance(pairs[0], list) else [pairs[0]]
+    return next((end for end in ends if not is_at_least_zero(end)), ends[0])
 
 
 def is_at_least_zero(lowest: Any) -> bool:

@@ -147,7 +147,8 @@ def _number(request: Request) -> str:
     rows = rule == "row" or request.values.get("rows")
     column = _call(request, of)
     if name == "sum":
-        return f"sum of {column} of all {words.rows if rows else words.people}"
+        what = "sum" if isinstance(of, str) else "sums"
+        return f"{what} of {column} of all {words.rows if rows else words.people}"
     own = column if rule in ("row", "mean") else f"{rule} {column}"
     per = f"per {words.row if rows else words.person}"
     if name == "quantile" and [*map(Fraction, request["at"])] == [Fraction(1, 2)]:
