@@ -18,6 +18,7 @@ import lastbit as lb
 from lastbit.ledger import codec
 from lastbit.ledger.identity import Identity
 from lastbit.ledger.query_identity import identify_query
+from lastbit.mechanisms.tables.people import TablesOfPeople
 from lastbit.mechanisms.top_k.noisy_top_k import TopItems
 from lastbit.release import Release
 from tests import processes
@@ -103,7 +104,8 @@ def test_no_class_of_releases_is_left_out() -> None:
     own = {kind for kind in subclasses(Release) if kind.__module__.startswith("lastbit.")}
     made = {type(make()) for make in RELEASES.values()}
     concrete = {kind for kind in own if not kind.__abstractmethods__ and not kind.__subclasses__()}  # type: ignore[attr-defined]
-    missing = {kind.__name__ for kind in concrete - made - {lb.SparkHistogram}}  # whose rows stay in Spark
+    never_kept = {lb.SparkHistogram, TablesOfPeople}  # whose rows stay in Spark, and a view of tables that are kept
+    missing = {kind.__name__ for kind in concrete - made - never_kept}
     # A new class of releases must be kept whole too: add it to RELEASES above.
     assert missing == set()
 

@@ -22,6 +22,9 @@ CHECKED: dict[str, Callable[..., Any]] = {
     "Counts monotone": lambda **more: lb.Counts(items=["flu"], values=[1], **more),
     "ExponentialMechanism monotone": lambda **more: lb.ExponentialMechanism(**ONE, **more),
     "Grid.around on_grid": lambda **more: lb.Grid(1).around(3, 1, **more),
+    "GroupMeans sd": lambda **more: lb.GroupMeans(groups=["a"], **BOUNDS, resolution=1, **ONE, **more),
+    "GroupTopK monotone": lambda **more: lb.GroupTopK(groups=["a"], k=1, **ONE, **more),
+    "GroupTopK numbers": lambda **more: lb.GroupTopK(groups=["a"], k=1, **ONE, **more),
     "NoisyMax monotone": lambda **more: lb.NoisyMax(**ONE, **more),
     "NoisyTopK monotone": lambda **more: lb.NoisyTopK(k=1, **ONE, **more),
     "PrivateSearch constant": lambda **more: lb.PrivateSearch(
@@ -48,6 +51,7 @@ MADE_BY_LASTBIT = (lb.Release, lb.Answer, lb.Entry, lb.audit.Verdicts, lb.audit.
 ELSEWHERE = {
     "Ledger verify", "Ledger.release reuse", "Run.answer_queries plain", "Publication.check tables", "verify audit",
     "Quantile.ready_steps of_rows", "Quantiles.ready_steps of_rows", "Numbers apart",
+    "Numbers.group_sums squares",
 }  # fmt: skip
 """None of them changes a cost or a noise: what is looked at in books and files, what a sentence says, how queries
 are written, and what a reading says of itself.

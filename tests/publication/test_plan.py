@@ -60,11 +60,11 @@ def test_a_plan_says_how_many_people_an_answer_needs_to_be_shown(tmp_path):
     assert hidden["crossed"] > 4 * within["crossed"]  # the interval allows for people whom the bound leaves out
     assert hidden["named"] - 1 < within["named"] <= hidden["named"]  # what an item needs to be listed
     assert hidden["cost"] == 10  # a mean has the number of people beside it
-    assert hidden["spent"] is None  # a sum has none
+    assert hidden["spent"] == 10  # and so has a sum
     columns = plan.report.columns
     texts = dict(zip(columns["question"], columns["hidden if"], strict=True))
     assert texts["regions"] == f"fewer than about {hidden['regions']}"
-    assert texts["spent"] == ""
+    assert texts["spent"] == "fewer than about 10"
     assert plan.data["questions"][2]["hidden_below"] == hidden["regions"]
 
 
@@ -110,7 +110,7 @@ def test_a_small_sum_is_not_taken_for_few_people(tmp_path):
     written = plan_of(tmp_path, **{'hide_wider = "50%"': ""}).publication.run()
     frame = written["spent"].to_frame()
     assert frame["value"][0] < 10
-    assert "why" not in frame
+    assert list(frame["shown"]) == [True]
     assert "Hidden" in str(written["patients"])
 
 

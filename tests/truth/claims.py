@@ -282,7 +282,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     r"item|group|rank|quantile|day|month|number": (),
     r"table|cells": (),
     r"each number within": ("list",),
-    r"under \d+|\d+ to \d+|\d+ and over|\(all\)|[ab]|\(missing\)": ("crosswise", "all tables add up"),
+    r"under \d+|\d+ to \d+|\d+ and over|\(all\)|[ab]|\d{4}-\d\d|\(missing\)": ("crosswise", "all tables add up"),
     r"people|rows|people counted|rows counted|records counted": (
         "interval",
         "intervals together",

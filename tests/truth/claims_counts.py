@@ -42,7 +42,10 @@ def everybody(answer: Answer, _: Places) -> Iterator[Outcome]:
     yield Outcome("the frame has the interval", ends == tuple(interval), sure=True)
 
 
-@says("With probability {level} the count is off by at most {within} people.")
+@says(
+    "With probability {level} the count is off by at most {within} people.",
+    "With probability {level} the count is off by at most {within} rows.",
+)
 def off_by(answer: Answer, places: Places) -> Iterator[Outcome]:
     yield Outcome("plan: off by", abs(answer.values[0] - answer.truth.people) <= parse(places["within"]))
 

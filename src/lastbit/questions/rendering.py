@@ -169,7 +169,7 @@ class AnswerView:
         except LastbitError:  # the release publishes names
             return ""
         # One bar beside nothing tells less than its number.
-        tells = any(len([height for height in panel.heights if height is not None]) > 1 for panel in panels)
+        tells = any(len(panel.heights) > 1 and any(height is not None for height in panel.heights) for panel in panels)
         return chart(panels, self.report.title) if tells else ""
 
     def plot(self, path: str | None = None) -> Any:
