@@ -66,7 +66,7 @@ HEADERS: dict[str, tuple[bytes, str, str]] = {
     "capitals only": (b"Unit,UNIT,item\n1,7,flu\n2,7,flu\n", "item", "Unit"),
     "no name": (b"unit,,item\n1,7,flu\n2,7,flu\n", "item", "unit"),
     "dots and stars": (b'a.b,"*","se""lect"\n1,7,flu\n2,7,flu\n', 'se"lect', "a.b"),
-    "our own names": (b"c1,c0,lastbit_0\n1,7,flu\n2,7,flu\n", "lastbit_0", "c1"),
+    "names of the engine": (b"c1,c0,main\n1,7,flu\n2,7,flu\n", "main", "c1"),
     "quoted line ends": (b'unit,item\r\n1,"fl\r\nu"\r\n2,flu\r\n3,"flu"\r\n', "item", "unit"),
 }
 
@@ -76,6 +76,13 @@ def test_columns_may_be_called_anything(case: str) -> None:
     text, by, unit = HEADERS[case]
     Path("strange.csv").write_bytes(text)
     assert values("strange.csv", by, "items.txt", unit) == [2, 0]
+
+
+def test_names_that_the_readers_make_are_refused_and_other_columns_are_read() -> None:
+    Path("strange.csv").write_bytes(b"c1,item,lastbit_0\n1,flu,flu\n2,flu,flu\n")
+    assert values("strange.csv", "item", "items.txt", "c1") == [2, 0]
+    with pytest.raises(lb.ParameterError, match="no column may begin with lastbit_"):
+        values("strange.csv", "lastbit_0", "items.txt", "c1")
 
 
 def test_no_name_in_a_database_means_anything_else() -> None:

@@ -126,14 +126,14 @@ SUMS = [
     _case("mean", "crowd", of="number", bounds=(0, 100), unit=None, long=True),
     _case("mean", "nobody", of="number", bounds=(0, 100)),
     _case("sum", "crowd", of="number", bounds="auto", name="with automatic bounds"),
-    _case("sum", "spread out", of="number", bounds="auto", resolution=1, rho="1/8", level="0.8", name="chosen in rho"),
+    _case("sum", "spread out", of="number", bounds="auto", resolution=1, rho="1/8", level="0.8", name="chosen in rho", long=True),
     _case("mean", "crowd", of="number", bounds="auto", bounds_share="1/8", name="with automatic bounds"),
     _case("mean", "nobody", of="number", bounds="auto", name="with automatic bounds", long=True),
     _case("mean", "alone", of="number", bounds=(0, 10), epsilon="1/100", name="at a tiny cost"),
     _case("mean", "torn", of="number", bounds="auto", **_by(GROUPS), epsilon=4, name="chosen"),
-    _case("sum", "crowd", of="number", bounds="auto", **_by(ITEMS), most_items=2, rho=1, lots=True, name="chosen"),
+    _case("sum", "crowd", of="number", bounds="auto", **_by(ITEMS), most_items=2, rho=1, lots=True, name="chosen", long=True),
     _case("mean", "same rows", of="number", bounds="auto", **_by(("a", "b", "c", "d")), per="row", most_rows=2,
-          lots=True, epsilon=4, name="chosen"),
+          lots=True, epsilon=4, name="chosen", long=True),
     _case("sum", "same rows", of="number", bounds="auto", per="row", most_rows=2, lots=True, people_share=0,
           name="chosen", long=True),
 ]  # fmt: skip
@@ -160,7 +160,7 @@ GROUP_NUMBERS = [
     _case("mean", "same rows", of="number", bounds=(0, 100), **_by(("a", "b", "c", "d")), sd=True, per="row",
           most_rows=2, lots=True, epsilon=8),
     _case("mean", "tenths", of="number", bounds=("0.05", "0.9"), **_by(("a", "b")), sd=True, epsilon=20),
-    _case("mean", "torn", of="number", bounds="auto", **_by(GROUPS), sd=True, epsilon=20, name="chosen with sd"),
+    _case("mean", "torn", of="number", bounds="auto", **_by(GROUPS), sd=True, epsilon=20, name="chosen with sd", long=True),
     _case("sum", "below a step", of="number", bounds=(0, 1), sd=True, epsilon=8, long=True),
     _case("sum", "torn", of="number", bounds=(0, 100), **_by(GROUPS), most_items=2, lots=True),
     _case("sum", "crowd", of="number", bounds=(-10, 100), **_by(ITEMS), per="latest", latest_by="day", epsilon=5),
@@ -169,14 +169,15 @@ GROUP_NUMBERS = [
     _case("sum", "same rows", of="number", bounds=(0, 100), **_by(("a", "b", "c", "d")), per="row", most_rows=2,
           lots=True, rho="1/8"),
 ]  # fmt: skip
-_BOTH: dict[str, Any] = {"of": ("number", "letters"), "bounds": {"number": (0, 100), "letters": (0, 3)}}
+_LETTERS: dict[str, Any] = {"of": ("number", "letters"), "bounds": {"number": (0, 100), "letters": (0, 3)}}
 SEVERAL = [
-    _case("mean", "crowd", **_BOTH, epsilon=4, name="and letters"),
-    _case("sum", "crowd", **_BOTH, rho="1/2", level="0.8", name="and letters"),
-    _case("mean", "torn", **_BOTH, **_by(GROUPS), one_each=True, lots=True, epsilon=8, name="and letters"),
+    _case("mean", "crowd", **_LETTERS, epsilon=4, name="and letters", long=True),
+    _case("sum", "crowd", **_LETTERS, rho="1/2", level="0.8", name="and letters", long=True),
+    _case("mean", "torn", **_LETTERS, **_by(GROUPS), one_each=True, lots=True, epsilon=8, name="and letters",
+          long=True),
     _case("sum", "crowd", of=("letters", "number"), bounds={"number": "auto", "letters": (1, 3)}, **_by(ITEMS),
-          most_items=2, lots=True, epsilon=8, name="and letters"),
-    _case("mean", "same rows", **_BOTH, per="row", most_rows=2, lots=True, rho=1, name="and letters"),
+          most_items=2, lots=True, epsilon=8, name="and letters", long=True),
+    _case("mean", "same rows", **_LETTERS, per="row", most_rows=2, lots=True, rho=1, name="and letters"),
 ]  # fmt: skip
 """Two columns of numbers, each with half of the cost."""
 SHARES = [
@@ -256,7 +257,7 @@ UNLISTED = [
 _PAGE = {"numbers": ("number",), "dates": ("day",), "texts": ("item",)}
 DESCRIPTIONS = [
     _case("describe", "crowd", **_PAGE, delta="1e-6", epsilon=20, lots=True),
-    _case("describe", "crowd", **_PAGE, rho="1/2", level="0.8"),
+    _case("describe", "crowd", **_PAGE, rho="1/2", level="0.8", long=True),
     _case("describe", "spread out", numbers=("number",), of=("number",), epsilon=4),
     _case("describe", "spread out", numbers=("number",), of=("number",), delta="1e-6", resolution=1, long=True),
     _case("describe", "popular", **_PAGE, of=("item",), delta="1e-6", lots=True),
@@ -275,7 +276,7 @@ TABLES = [
     _case("tables", "crowd", lots=True, **_AXES, ways=1, latest_by="day"),
     _case("tables", "crowd", lots=True, **_AXES, ways=1, people_share=0),
     _case("tables", "crowd", **_AXES, ways=1, unit=None),
-    _case("tables", "crowd", lots=True, **_AXES, missing="show", one_each=True),
+    _case("tables", "crowd", lots=True, **_AXES, missing="show", one_each=True, long=True),
     _case("tables", "clinic", lots=True, by=("item",), domain={"item": MONTHS}, ways=1, rho="1/2"),
     _case("tables", "nobody", lots=True, **_AXES, ways=1),
     _case("tables", "ties", **{**_AXES, "rho": None}, ways=1, epsilon=1, delta="1e-6", lots=True, level="0.5"),
@@ -299,7 +300,7 @@ WARD = [
     _case("measure", "ward", **_PLACES, k=2),
     _case("count", "ward", lots=True, by="item", delta="1e-6", most_items=2, epsilon=3),
     _case("tables", "ward", lots=True, by=("item",), domain={"item": PLACES}, edges={"number": (0, 20, 60)},
-          rho="1/2"),
+          rho="1/2", long=True),
     _case("tables", "ward", lots=True, by=("item", "day"), domain={"item": PLACES, "day": YEAR}, month="day", ways=1,
           rho="1/2"),
     _case("tables", "ward", lots=True, by=("item", "day"), domain={"item": PLACES, "day": YEAR}, month="day", ways=1,

@@ -565,5 +565,5 @@ if has_java():
         assert one.published["people"].values == same.published["people"].values
         assert sorted(one.published["word: items"].items) == ["a", "b"]
         assert str(one).splitlines()[0] == str(same).splitlines()[0]
-        with pytest.raises(lb.ParameterError, match="filter"):
+        with pytest.raises(lb.ParameterError, match="Filter it"):
             lb.describe(frame, **asked, where="age > 3")
