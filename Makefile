@@ -42,7 +42,8 @@ quick: lint ## lint, and the tests that take least: a minute, before each commit
 	@echo "== the fast tests"
 	@$(RUN) -m pytest -q -n 2 --dist loadgroup tests/questions tests/twins tests/exact tests/privacy tests/audit/test_verdict.py \
 		tests/output/test_words.py tests/values/test_grid.py tests/laws/test_laplace.py tests/laws/test_top_k.py \
-		tests/tools/test_mutants.py tests/docs/test_architecture.py tests/docs/test_names.py tests/docs/test_layout.py
+		tests/tools/test_mutants.py tests/docs/test_architecture.py tests/docs/test_names.py tests/docs/test_layout.py \
+		$(addprefix --ignore=tests/questions/test_,in_each.py unit_combinations.py several_numbers.py top_sets.py ten_tasks.py group_numbers.py wrong_values.py)
 
 fuzz: $(INSTALLED) ## much longer: hostile rows one by one, larger tables of items nobody listed, larger small models, extreme parameters
 	@LASTBIT_FUZZ=1 $(RUN) -m pytest -q -n 2 --dist loadgroup tests/stability tests/truth tests/data/spark/test_retries.py \
