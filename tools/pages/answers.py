@@ -8,11 +8,11 @@ from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 import lastbit as lb
 from lastbit.mechanisms import mechanism
 from lastbit.values import contribution_bound
+from tests.fixed_words import FixedWords
 
 FOLDER: Final = Path(__file__).parents[2] / "docs" / "pictures"
 _DEPARTMENTS: Final = ("cardiology", "oncology", "surgery", "paediatrics", "maternity", "burns")
@@ -33,21 +33,6 @@ ANSWERS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
     ),
 }
 """A name for each picture, and the question that it answers."""
-
-
-class FixedWords:
-    """An endless tape that follows from a name: the same noise in every run. Never release with one."""
-
-    def __init__(self, name: str) -> None:
-        self._source = np.random.PCG64(list(name.encode()))
-
-    def words(self, n: int) -> NDArray[np.uint64]:
-        """Return the next words."""
-        return self._source.random_raw(n)
-
-    def randbits(self, bits: int) -> int:
-        """Return the next bits, as `secrets` does."""
-        return int(self.words(1)[0]) >> (64 - bits)
 
 
 def make_clinic() -> pd.DataFrame:

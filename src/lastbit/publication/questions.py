@@ -264,14 +264,6 @@ def _find_files(study: Study, option: Option, value: Any) -> Any:
     return value
 
 
-def _find_values(study: Study, facts: Any) -> Any:
-    """Return the facts of a column with the file of its values found from the folder of the study file."""
-    values = facts.get("values") if isinstance(facts, Mapping) else None
-    if not isinstance(values, str) or not (study.folder / values).is_file():
-        return facts
-    return {**facts, "values": study.place(values)}
-
-
 def discovers(request: Request) -> bool:
     """Return whether a question shows items that nobody listed."""
     return "delta" in request.values and "by" in request.values and bool(request.items.unlisted_columns)
