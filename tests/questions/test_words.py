@@ -48,6 +48,13 @@ def test_rows_have_their_noun(visits: Path) -> None:
     assert "Each visit has one number, its cost" in said
 
 
+@pytest.mark.parametrize("noun", ["patient", "patients", "patient,patients", ["patient", "patients"], "Patients "])
+def test_one_form_of_a_noun_brings_the_other(visits: Path, noun: Any) -> None:
+    said = str(lb.ask("count", visits, **OPTIONS, noun=noun)).lower()
+    assert "patientss" not in said
+    assert "any one patient;" in said
+
+
 def test_nouns_are_no_part_of_a_questions_identity() -> None:
     plain = KINDS["count"].parse({"source": "v.csv", **OPTIONS})
     assert identity_of(plain) == identity_of(KINDS["count"].parse({"source": "v.csv", **OPTIONS, "noun": "cat,cats"}))

@@ -34,6 +34,25 @@ def pluralize(noun: str) -> str:
     return noun if word.endswith("s") else f"{noun}s"
 
 
+def singular_and_plural(noun: str) -> tuple[str, str]:
+    """Return both forms of a noun of which a person typed one, whichever it was.
+
+    >>> singular_and_plural("patient"), singular_and_plural("patients")
+    (('patient', 'patients'), ('patient', 'patients'))
+    >>> [singular_and_plural(noun)[0] for noun in ("nurses", "cities", "boxes", "classes", "people", "class")]
+    ['nurse', 'city', 'box', 'class', 'person', 'class']
+    """
+    word = noun.lower()
+    if word in ("person", "people"):
+        return "person", "people"
+    if pluralize(noun) != noun:
+        return noun, pluralize(noun)
+    if word.endswith("ies"):
+        return f"{noun[:-3]}y", noun
+    doubled = word.endswith(("sses", "xes", "ches", "shes"))
+    return noun[: -2 if doubled else -1], noun
+
+
 def reads_as_noun(name: str) -> bool:
     """Return whether a name is made of words of which the last is the noun, so that it has a plural.
 

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from lastbit.errors import ParameterError
+from lastbit.output.words import singular_and_plural
 from lastbit.questions.option import Face
 from lastbit.questions.value_types import describe
 
 
 @dataclass(frozen=True)
 class NounPair:
-    """A noun for one and for more, such as patient,patients. One word alone takes an s."""
+    """A noun for one and for more, such as patient,patients. One word alone, patient or patients, brings the other."""
 
     metavar: str = "ONE,MORE"
     words: int = 1
@@ -21,14 +22,14 @@ class NounPair:
     def parse(self, value: Any, flag: str, face: Face) -> tuple[str, str]:
         """Return both forms of the noun.
 
-        >>> NounPair().parse("patient,patients", "--noun", "command"), NounPair().parse("visit", "--noun", "command")
-        (('patient', 'patients'), ('visit', 'visits'))
+        >>> NounPair().parse("child,children", "--noun", "command"), NounPair().parse("visits", "--noun", "command")
+        (('child', 'children'), ('visit', 'visits'))
         """
         parts = value.split(",") if isinstance(value, str) else value
         nouns = [*parts] if isinstance(parts, list | tuple) else []
-        if len(nouns) == 1 and isinstance(nouns[0], str):
-            nouns.append(f"{nouns[0]}s")
         nouns = [noun.strip() if isinstance(noun, str) else "" for noun in nouns]
+        if len(nouns) == 1 and _is_noun(nouns[0]):
+            nouns = [*singular_and_plural(nouns[0])]
         if len(nouns) != 2 or not all(map(_is_noun, nouns)):
             raise ParameterError(
                 f"{flag} must be a noun for one and for more, such as patient,patients: got {describe(value)}. Nothing "
