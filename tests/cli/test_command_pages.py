@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -43,13 +44,24 @@ def test_a_command_of_a_page_runs(command: str, capsys: Any) -> None:
     assert capsys.readouterr().out
 
 
-@pytest.mark.usefixtures("clinic")
-@pytest.mark.parametrize(
-    ("page", "names"), [("README.md", ["budget", "top"]), ("docs/first-release.md", ["budget", "top", "measure"])]
-)
-def test_the_commands_of_a_page_run_one_after_the_other(page: str, names: list[str], capsys: Any) -> None:
+def run_in_turn(page: str, names: list[str], capsys: Any) -> None:
     listed = commands(page)
     assert [command.split()[0] for command in listed] == names
     for command in listed:
         assert cli._run(shlex.split(command), debug=False) == 0, (command, capsys.readouterr().err)
-    assert "measure" not in names or Path("top.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.usefixtures("clinic")
+def test_the_commands_of_the_readme_run_one_after_the_other(capsys: Any) -> None:
+    run_in_turn("README.md", ["budget", "top"], capsys)
+
+
+def test_the_commands_of_the_tutorial_run_on_the_file_that_its_cells_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(tempfile, "mkdtemp", lambda: str(tmp_path))
+    blocks = BLOCK.findall((ROOT / "docs/first-release.md").read_text(encoding="utf-8"))
+    exec("".join(block for language, block in blocks if language == "{code-cell}"), {})
+    run_in_turn("docs/first-release.md", ["plan", "budget", "top", "mean"], capsys)
+    assert Path("top.png").read_bytes().startswith(b"\x89PNG")
