@@ -6,6 +6,8 @@ import csv
 import io
 import json
 import shlex
+import subprocess
+import sys
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -24,6 +26,7 @@ from lastbit.questions.presentation import cut_below_zero, hide_numbers, keep_fi
 from lastbit.questions.rates import divide_by, read_sizes
 from lastbit.questions.report import Report
 from lastbit.questions.titles import title_of
+from tests import processes
 
 NOUNS = {"unit": "patient", "noun": "patient,patients", "row_noun": "visit,visits", "epsilon": 1, "source": "v.csv"}
 HOSTILE = ["=1+1", "<script>alert(1)</script>", "a\nb", "-3", "[red]x", "\ud800", "@sum", 'ü,"q"']
@@ -218,6 +221,36 @@ def test_several_files_at_once_and_every_one_has_the_same_numbers(visits: Path, 
         "Method: discrete Laplace noise, drawn exactly; epsilon 5 protects all rows of any one patient; intervals are "
         "for these patients, not for patients in general."
     )
+
+
+def test_json_is_printed_or_written_into_a_file_and_is_the_same(visits: Path, capsys: Any) -> None:
+    assert run(f"{COUNT} --json") == 0
+    printed = json.loads(capsys.readouterr().out)
+    for _ in range(2):  # an earlier answer is replaced
+        assert run(f"{COUNT} --json a.json --csv a.csv") == 0
+        assert capsys.readouterr().out.startswith("Patients by region\n")
+    written = json.loads(Path("a.json").read_text())
+    assert written.keys() == printed.keys()
+    assert written["value"] == pd.read_csv("a.csv")["value"].tolist()
+    assert run(COUNT.replace("count visits.csv", "count --json visits.csv")) == 0
+    assert json.loads(capsys.readouterr().out)["title"] == "Patients by region"
+    assert run("compare a.json a.json --json c.json") == run("compare a.json a.json --json c.json") == 0
+    assert json.loads(Path("c.json").read_text())["as"] == "difference"
+    Path("own.json").write_text('{"mine": 1}')
+    capsys.readouterr()
+    for file in ("own.json", "none/x.json"):
+        assert run(f"{COUNT} --json {file}") == 2
+    assert Path("own.json").read_text() == '{"mine": 1}'
+
+
+def test_who_closes_the_pipe_still_gets_the_files(visits: Path) -> None:
+    whole = processes.start(
+        [sys.executable, "-m", "lastbit.cli", *shlex.split(COUNT), "--csv", "a.csv"], stdout=subprocess.PIPE
+    )
+    assert whole.stdout is not None
+    whole.stdout.close()
+    whole.wait()
+    assert list(pd.read_csv("a.csv")["region"]) == ["north", "south"]
 
 
 def test_a_file_that_is_no_answer_is_not_replaced(visits: Path, capsys: Any) -> None:

@@ -72,7 +72,7 @@ def test_passwords_are_in_no_text() -> None:
 
 
 def test_ask_refuses_what_is_for_the_command_only() -> None:
-    with pytest.raises(lb.ParameterError, match="as_json is for the command"):
-        lb.ask("count", "visits.csv", unit="patient", epsilon=1, as_json=True)
+    with pytest.raises(lb.ParameterError, match="json is for the command"):
+        lb.ask("count", "visits.csv", unit="patient", epsilon=1, json=True)
     with pytest.raises(lb.ParameterError, match="there is no question 'guess'"):
         lb.ask("guess", "visits.csv")

@@ -7,8 +7,10 @@ from typing import Annotated
 
 import typer
 
-from lastbit.cli.budget import Json, check_text
+from lastbit.cli.budget import check_text
+from lastbit.cli.grammar import GrammarCommand
 from lastbit.errors import ParameterError
+from lastbit.questions.output_types import PRINTED
 
 File = Annotated[
     str | None, typer.Option(metavar="FILE", help="Write the comparison into this file too.", callback=check_text)
@@ -26,7 +28,10 @@ def compare_answers(
         typer.Option("--of", metavar="NAME", help="The question, where A and B are release.json of a publication."),
     ] = None,
     title: Annotated[str | None, typer.Option("--title", metavar="TEXT", help="Another title.")] = None,
-    as_json: Json = False,
+    json: Annotated[
+        str | None,
+        typer.Option(metavar="[FILE.json]", help="Print JSON instead of a table, or write it into this file."),
+    ] = None,
     csv: File = None,
     parquet: File = None,
     html: File = None,
@@ -38,15 +43,18 @@ def compare_answers(
     no upper limit.
     """
     from lastbit.cli.files import check_outputs
-    from lastbit.cli.release import write_outputs
+    from lastbit.cli.release import show_answer
     from lastbit.questions.compare import compare
 
     paths = {"--html": html, "--plot": plot, "--csv": csv, "--parquet": parquet}
+    paths["--json"] = None if json == PRINTED else json
     check_outputs(paths, [first, second])
     if way not in ("difference", "ratio", "percent"):
         raise ParameterError(f"--as must be difference, ratio or percent: got {way}. Nothing was compared.")
     view = compare(first, second, as_=way, of=of)  # type: ignore[arg-type]
     if title is not None:
         view = replace(view, report=replace(view.report, title=title, data={**view.report.data, "title": title}))
-    view.full_report.show(as_json=as_json)
-    write_outputs(view, paths)
+    show_answer(view, json == PRINTED, paths)
+
+
+compare_answers.typer_class = GrammarCommand  # type: ignore[attr-defined]

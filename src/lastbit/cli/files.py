@@ -50,7 +50,7 @@ def check_outputs(outputs: dict[str, str | None], inputs: Iterable[str]) -> None
         input_identities += [(state.st_dev, state.st_ino)] if stat.S_ISREG(state.st_mode) else []
     options_by_file: dict[object, str] = {}
     for option, path in paths.items():
-        if option not in ("--html", "--csv", "--parquet"):
+        if option not in ("--html", "--csv", "--parquet", "--json"):
             _check_picture(option, path)
         _check_folder(option, path)
         identity = _file_identity(path)
@@ -115,7 +115,7 @@ def _default_mode() -> int:
 
 
 def _kind_of_file(option: str) -> str:
-    return {"--html": "report", "--csv": "answer", "--parquet": "answer"}.get(option, "picture")
+    return {"--html": "report", "--csv": "answer", "--parquet": "answer", "--json": "answer"}.get(option, "picture")
 
 
 def _check_picture(option: str, path: str) -> None:
@@ -160,7 +160,7 @@ def _file_identity(path: str) -> object:
 
 def _holds_other_content(option: str, path: str) -> bool:
     """Return whether there is a file that would be lost: neither empty, nor of the kind that the option writes."""
-    from lastbit.output.data_files import is_answer_csv, is_answer_parquet
+    from lastbit.output.data_files import is_answer_csv, is_answer_json, is_answer_parquet
     from lastbit.output.page import is_report
 
     try:
@@ -176,7 +176,8 @@ def _holds_other_content(option: str, path: str) -> bool:
     except OSError:  # nobody knows what it holds
         return True
     begins = _PICTURES.get(_ending(path), ())
-    known = {"--html": is_report, "--csv": is_answer_csv, "--parquet": is_answer_parquet}.get(option)
+    ours = {"--html": is_report, "--csv": is_answer_csv, "--parquet": is_answer_parquet, "--json": is_answer_json}
+    known = ours.get(option)
     return bool(head) and not (head.startswith(begins) if known is None else known(head, tail))
 
 

@@ -10,17 +10,20 @@ from lastbit.cli.words import TextCommand
 from lastbit.errors import ParameterError
 from lastbit.questions.edge_types import NUMBERS
 from lastbit.questions.group_types import READINGS
+from lastbit.questions.output_types import PRINTED
 
 _GROUPING: Final = ("--by", *(f"--{name}" for name in READINGS))
 """Options that name columns of groups."""
 
 
 class GrammarCommand(TextCommand):
-    """A command with options of one word or two, or of one or none, as --edges and --discover: Typer has no such."""
+    """A command with options of one word or two, or of one or none, as --edges and --json: Typer has no such."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the words, in the form that Typer has types for."""
-        return super().parse_args(ctx, complete_discover(join_bounds(join_edges(args))))
+        words = complete_discover(join_bounds(join_edges(args)))
+        names_file = any("--json" in option.opts and option.metavar for option in self.params)
+        return super().parse_args(ctx, complete_json(words) if names_file else words)
 
 
 def join_bounds(arguments: Sequence[str]) -> list[str]:
@@ -75,4 +78,20 @@ def complete_discover(arguments: Sequence[str]) -> list[str]:
         words.append(word)
         if word == "--discover" and not set(arguments[place + 1 : place + 2]) & columns:
             words.append("")
+    return words
+
+
+def complete_json(arguments: Sequence[str]) -> list[str]:
+    """Return the words of a command in which --json has a word behind it: a file of this ending, or - to print.
+
+    No table has this ending, so that it is never taken for the file.
+
+    >>> complete_json(["--json", "visits.csv"]), complete_json(["visits.csv", "--json", "answer.json"])
+    (['--json', '-', 'visits.csv'], ['visits.csv', '--json', 'answer.json'])
+    """
+    words: list[str] = []
+    for place, word in enumerate(arguments):
+        words.append(word)
+        if word == "--json" and not any(after.lower().endswith(".json") for after in arguments[place + 1 : place + 2]):
+            words.append(PRINTED)
     return words

@@ -11,6 +11,7 @@ from lastbit.errors import LastbitError
 from lastbit.questions.kinds import KINDS
 from lastbit.questions.option import Option
 from lastbit.questions.output_options import PRESENTATION
+from lastbit.questions.output_types import prints_json
 from lastbit.questions.plan import PLAN_OPTIONS
 from lastbit.questions.request import Kind, Request
 from lastbit.questions.value_types import Number, WholeNumber
@@ -99,7 +100,7 @@ def _show_plan(
         *([] if comparison is None else [comparison.sentence]),
         *(f"`{name}`: {accuracy.sentence}" for name, accuracy in siblings.items()),
     ]
-    replace(report, notes=notes, data={**report.data, **more}).show(as_json=request["as_json"])
+    replace(report, notes=notes, data={**report.data, **more}).show(as_json=prints_json(request["json"]))
 
 
 def _share(kind: Kind, values: dict[str, Any], times: int, units: int, items: int | None) -> tuple[dict[str, Any], str]:

@@ -19,6 +19,7 @@ from lastbit.errors import LastbitError, LedgerError, ParameterError, add_charge
 from lastbit.output.addresses import public_address
 from lastbit.output.data_files import csv_bytes, write_parquet
 from lastbit.questions.answer import Payer, answer
+from lastbit.questions.output_types import PRINTED, prints_json
 from lastbit.questions.plan import Plan, make_plan
 from lastbit.questions.reading import read_column_names
 from lastbit.questions.rendering import UNREAD, AnswerView, check_presentation, read_account_after, render_answer
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from lastbit.mechanisms.sparse_vector.run import Run
     from lastbit.questions.request import Request
 
-_FILES = ("html", "plot", "csv", "parquet")
+_FILES = ("html", "plot", "csv", "parquet", "json")
 """The options that write a file."""
 _NOT_CHARGED = "no ledger was charged. To charge one, pass --ledger FILE --dataset NAME."
 
@@ -47,7 +48,7 @@ def run_request(request: Request) -> None:
     if request["plot"] is not None and not question.draws_numbers:
         name = request.kind.name
         raise ParameterError(f"--plot draws numbers, and {name} publishes items without a number. Leave it out.")
-    check_outputs({f"--{name}": request[name] for name in _FILES}, inputs_of(request))
+    check_outputs(_output_files(request), inputs_of(request))
     check_presentation(request)
     if request["dry_run"]:
         _show_dry_run(request)
@@ -71,8 +72,20 @@ def _show(request: Request, payer: Payer | None, published: Any, entry: Entry | 
     result = render_answer(request, payer, published, entry=entry)
     if payer is None:
         say(_NOT_CHARGED)
-    result.full_report.show(as_json=request["as_json"])
-    write_outputs(result, {f"--{name}": request[name] for name in _FILES})
+    show_answer(result, prints_json(request["json"]), _output_files(request))
+
+
+def _output_files(request: Request) -> dict[str, str | None]:
+    """Return the files that are asked for, by their options. JSON that is printed is in none."""
+    return {f"--{name}": None if request[name] == PRINTED else request[name] for name in _FILES}
+
+
+def show_answer(view: AnswerView, as_json: bool, paths: Mapping[str, str | None]) -> None:
+    """Print an answer, then write its files. A reader who closes the pipe, such as `head`, takes no file away."""
+    try:
+        view.full_report.show(as_json=as_json)
+    finally:
+        write_outputs(view, paths)
 
 
 def write_outputs(view: AnswerView, paths: Mapping[str, str | None]) -> None:
@@ -81,6 +94,7 @@ def write_outputs(view: AnswerView, paths: Mapping[str, str | None]) -> None:
         "--html": lambda name: write_text(name, view.page.html()),
         "--csv": lambda name: Path(name).write_bytes(csv_bytes(view.data_columns)),
         "--parquet": lambda name: write_parquet(name, view.data_columns),
+        "--json": lambda name: write_text(name, f"{view.full_report.json_text}\n"),
         "--plot": view.plot,
     }
     for option, write in writers.items():
@@ -114,7 +128,7 @@ def show_plan(plan: Plan) -> None:
     if "-" in plan.request.values.get("source", ()):
         hint = "What came through standard input is used up: send it again for the release."
         report = replace(report, notes=[*report.notes, hint])
-    report.show(as_json=plan.request["as_json"])
+    report.show(as_json=prints_json(plan.request["json"]))
     is_reuse = plan.previous_entry is not None and plan.request.values.get("reuse", False)
     if plan.refusal and not is_reuse:
         raise typer.Exit(REFUSED)

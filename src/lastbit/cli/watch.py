@@ -39,7 +39,7 @@ def run_watch(request: Request) -> None:
     from lastbit.cli.release import close_stream, start_stream, write_file, write_text
 
     stream, threshold, html = build_stream(request), request["threshold"], request["html"]
-    mechanism, printer = stream.mechanism, AnswerPrinter(stream, request["as_json"])
+    mechanism, printer = stream.mechanism, AnswerPrinter(stream, request["json"])
     if sys.stdin is None and not request["dry_run"]:
         raise ParameterError("watch reads numbers from standard input, and it is closed. Nothing was charged.")
     check_outputs({"--html": html}, inputs_of(request))

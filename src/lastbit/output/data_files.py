@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from lastbit.errors import LastbitError
+from lastbit.output.json_values import COMPARISON_SCHEMA, SCHEMA
 
 _MARK: Final = "lastbit.answer"
 """The key of a Parquet file's metadata by which an answer is known again."""
@@ -102,6 +103,16 @@ def is_answer_csv(head: bytes, _tail: bytes) -> bool:
     """
     names = head.decode("utf-8", "replace").partition("\n")[0].rstrip("\r").split(",")
     return {"low", "high"} <= {*names} or {"bounded_low", "bounded_high"} <= {*names} or names[0] == "rank"
+
+
+def is_answer_json(head: bytes, _tail: bytes) -> bool:
+    """Return whether a file that begins so is an answer as JSON: its first object names its schema.
+
+    >>> is_answer_json(b'{"mechanism": "NoisyMax", "schema": "lastbit-release-1", ', b""), is_answer_json(b"{}", b"")
+    (True, False)
+    """
+    schemas = (f'"schema": "{name}"'.encode() for name in (SCHEMA, COMPARISON_SCHEMA))
+    return head.startswith(b"{") and any(schema in head for schema in schemas)
 
 
 def is_answer_parquet(head: bytes, tail: bytes) -> bool:

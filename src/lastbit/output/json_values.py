@@ -18,6 +18,9 @@ EXACT: Final = "exact"
 SCHEMA: Final = "lastbit-release-1"
 """The name and version of the schema in release.schema.json that every release follows."""
 
+COMPARISON_SCHEMA: Final = "lastbit-comparison-1"
+"""The name and version of the JSON of two answers that are compared."""
+
 _AS_THEY_ARE: Final = (str, int, bool)
 _PLAIN: Final = {str, int, bool, float, NoneType}
 _LARGEST: Final = 1 << 1023

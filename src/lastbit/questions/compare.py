@@ -13,6 +13,7 @@ from typing import Any, Final, Literal, get_args
 
 from lastbit.errors import LastbitError, ParameterError
 from lastbit.exact.numbers import number, probability
+from lastbit.output.json_values import COMPARISON_SCHEMA
 from lastbit.output.numbers import Interval
 from lastbit.output.picture import Panel
 from lastbit.output.words import plural
@@ -111,7 +112,13 @@ def compare(
     title = one.title if one.title == two.title else f"{one.title}, and {two.title}"
     how = {"difference": "as a difference", "ratio": "as a ratio", "percent": "change in percent"}[as_]
     title = f"{title}: the second against the first, {how}"
-    data = {"title": title, "as": as_, "level": 1 - one.misses - two.misses, "notes": notes}
+    data = {
+        "schema": COMPARISON_SCHEMA,
+        "title": title,
+        "as": as_,
+        "level": 1 - one.misses - two.misses,
+        "notes": notes,
+    }
     data |= {"groups": {name: table[name] for name in one.labels}}
     data |= {name: column for name, column in table.items() if name not in one.labels}
     report = Report(title, columns, notes, data, frame=table, labels=[*one.labels])

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from lastbit.errors import ParameterError
 from lastbit.output.words import singular_and_plural
 from lastbit.questions.option import Face
-from lastbit.questions.value_types import describe
+from lastbit.questions.value_types import Place, describe
+
+PRINTED: Final = "-"
+"""What stands for standard output in the place of a file."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,37 @@ class NounPair:
     def schema(self) -> dict[str, Any]:
         """The JSON Schema of a text."""
         return {"type": "string"}
+
+
+@dataclass(frozen=True)
+class JsonPlace(Place):
+    """A file for JSON, or - for standard output, which a command says by naming no file."""
+
+    metavar: str = "[FILE.json]"
+
+    def parse(self, value: Any, flag: str, face: Face) -> str:
+        """Return the path as text.
+
+        >>> JsonPlace().parse("answer.json", "--json", "command")
+        'answer.json'
+        """
+        path = super().parse(value, flag, face)
+        if path != PRINTED and not path.lower().endswith(".json"):
+            raise ParameterError(f"{flag} must be a file whose name ends with .json: got {describe(path)}. Rename it.")
+        return path
+
+    def arguments(self, value: str) -> list[list[str]]:
+        """Return the path as one word, and no word where JSON is printed."""
+        return [[] if value == PRINTED else [value]]
+
+
+def prints_json(value: object) -> bool:
+    """Return whether what an option says of JSON is that it is printed: a stream has a flag for it.
+
+    >>> prints_json("-"), prints_json(True), prints_json("answer.json"), prints_json(None)
+    (True, True, False, False)
+    """
+    return value is True or value == PRINTED
 
 
 def _is_noun(text: str) -> bool:

@@ -74,6 +74,11 @@ class Report:
         """The columns of `to_frame` that name a row."""
         return [name for name in self.table if self.is_label(name)]
 
+    @property
+    def json_text(self) -> str:
+        """The data as JSON, as `show` prints it."""
+        return json_text(convert_numbers(self.data))
+
     def show(self, *, as_json: bool) -> None:
         """Print the report."""
         if as_json:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _DISPLAY_OPTIONS: Final = (
     "reuse",
     "override",
-    "as_json",
+    "json",
     "plot",
     "html",
     "csv",

@@ -12,7 +12,7 @@ from lastbit.questions.group_types import DiscoverList, GroupList
 from lastbit.questions.let_types import JoinedFile, Lets
 from lastbit.questions.option import COMMAND, OWNER, REQUIRED, Option
 from lastbit.questions.output_options import PRESENTATION
-from lastbit.questions.output_types import NounPair
+from lastbit.questions.output_types import JsonPlace, NounPair
 from lastbit.questions.unit_types import UnitColumns
 from lastbit.questions.value_types import (
     Flag,
@@ -293,7 +293,7 @@ LEDGER: Final = (
 LEVEL: Final = Option("level", Probability(), "The probability that an interval holds.", "0.95", part="output")
 OUTPUT: Final = (
     LEVEL,
-    Option("as_json", Flag(), "Print JSON instead of a table.", False, "output", COMMAND, "--json"),
+    Option("json", JsonPlace(), "Print JSON instead of a table, or write it into this file.", None, "output", COMMAND),
     Option("plot", Place("FILE"), "Draw the release into a picture.", None, "output", COMMAND),
     Option(
         "html", Place("FILE"), "Write a report to send on: one page that needs nothing else.", None, "output", COMMAND

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import IO, TYPE_CHECKING, Any, Final
 
 from lastbit.exact.numbers import number, probability
-from lastbit.questions.option import Option
+from lastbit.questions.option import COMMAND, Option
 from lastbit.questions.output_options import PRESENTATION
 from lastbit.questions.question import Accuracy, Question
 from lastbit.questions.shared_options import COST, LEDGER, LIMIT, OUTPUT, THRESHOLD
@@ -35,7 +35,6 @@ _HELP: Final = {
     "epsilon": "The cost of the whole run, such as 1, 0.5 or 1/3.",
     "rho": "The cost of the whole run in zCDP instead.",
     "level": "The probability that an 'at least' is empty or true.",
-    "as_json": "Print one JSON object for each line.",
     "html": "Write a report to send on when the run ends.",
     "dry_run": "Show the cost and the accuracy. Read nothing and spend nothing.",
 }
@@ -51,8 +50,9 @@ OPTIONS: Final = (
     *(
         replace(option, help=_HELP.get(option.name, option.help))
         for option in (*COST, *LEDGER, *OUTPUT)
-        if option.name not in ("reuse", "plot", "people", "noun", "row_noun") and option not in PRESENTATION
+        if option.name not in ("reuse", "json", "plot", "people", "noun", "row_noun") and option not in PRESENTATION
     ),
+    Option("json", Flag(), "Print one JSON object for each line.", False, "output", COMMAND),
 )
 
 

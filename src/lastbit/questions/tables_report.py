@@ -93,9 +93,7 @@ class TablesReading:
     def _is_read(self) -> bool:
         """Whether anybody reads all numbers: not where a command shows a list of many tables."""
         request = self.request
-        shown = (
-            request.face != "command" or request["as_json"] or any(map(request.values.get, ("html", *NUMBERS_TAKEN)))
-        )
+        shown = request.face != "command" or any(map(request.values.get, ("json", "html", *NUMBERS_TAKEN)))
         return shown or self.release.design.shape.cells <= _MOST_SHOWN
 
     def frame(self) -> dict[str, Any]:
