@@ -329,7 +329,8 @@ def complete(
         report = step(report)
     misses = [] if report.level else _describe_misses(request, report)
     method = method_sentence(request, published, report)
-    notes = [*report.notes, *request.question.notes, *misses, *report.post_processing, method]
+    bought = [request.purchase] if request.purchase else []
+    notes = [*report.notes, *request.question.notes, *misses, *report.post_processing, *bought, method]
     data = {**report.data, "title": report.title, "notes": list(notes), **(books or {})}
     meaning = say_of_whom(request, report)
     data |= {"meaning": meaning} if meaning else {}
