@@ -65,7 +65,7 @@ class DifferentQuestion:
             return PeopleParts(size=self._all, share=share)
         if most is None:
             raise ParameterError(
-                f"--different needs --most-items: how many different {self._noun[1]} one person brings at most, as "
+                f"--different needs --most-items: how many {self._noun[1]} one person brings at most, as "
                 f"--most-items 5. Or list the values with --domain {self.request['different']}=a,b,c: then everybody "
                 "counts with all of theirs. Nothing was read."
             )

@@ -51,8 +51,12 @@ class Plan:
     @property
     def notes(self) -> list[str]:
         """The accuracy and the rules of reading, in sentences."""
-        bought = [self.request.purchase] if self.request.purchase else []
-        return [*bought, self.accuracy.sentence, *self.request.question.notes]
+        purchase = self.request.purchase
+        return [
+            *([] if purchase is None else [purchase.sentence]),
+            self.accuracy.sentence,
+            *self.request.question.notes,
+        ]
 
     @property
     def charge(self) -> Fraction | None:

@@ -29,6 +29,7 @@ from lastbit.release import EACH_ROW
 
 if TYPE_CHECKING:
     from lastbit.questions.question import Question
+    from lastbit.questions.within import Purchase
 
 _DISPLAY_OPTIONS: Final = (
     "reuse",
@@ -166,8 +167,8 @@ class Request:
     """The table of a library that is asked, in place of a file: its columns and their declared types are public."""
     each_row: bool = False
     """Whether somebody insists that each row is one person. The question is the same as without a unit."""
-    purchase: str = ""
-    """What was bought for which cost, where an accuracy chose the cost; "" where a person typed it."""
+    purchase: Purchase | None = None
+    """What an accuracy costs and promises, where it chose the cost; None where a person typed the cost."""
 
     def __getitem__(self, name: str) -> Any:
         return self.values[name]

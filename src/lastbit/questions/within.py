@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
@@ -22,6 +22,15 @@ UNITS: Final = 1000
 """How many people there are, where nobody guesses and nothing is spent."""
 CURRENCIES: Final = ("epsilon", "rho")
 """In what an accuracy is bought: a rho only where a question takes no epsilon alone."""
+
+
+@dataclass(frozen=True)
+class Purchase:
+    """What an accuracy costs that chose the cost of a request, and what it promises."""
+
+    sentence: str
+    promise: str
+    """How accurate the answer is, in the words of the plan."""
 
 
 def find_price(within: str, accuracy_at: Callable[[Fraction], Accuracy]) -> Fraction:
@@ -49,7 +58,7 @@ def price_accuracy(request: Request, units: int) -> Request:
 
     >>> from lastbit.questions.kinds import KINDS
     >>> count = KINDS["count"].parse({"source": "v.csv", "unit": "patient", "within": "2%"})
-    >>> price_accuracy(count, 5000).purchase
+    >>> price_accuracy(count, 5000).purchase.sentence
     '--within 2% costs epsilon 0.02981. 2% is of 5,000 people, a guess: --people says how many there are.'
     """
     within = request.values.get("within")
@@ -64,8 +73,8 @@ def price_accuracy(request: Request, units: int) -> Request:
     currency = _choose_currency(request)
     price = find_price(within, lambda amount: request.change(**{currency: amount}).question.accuracy(units))
     request = request.change(**{currency: format_digits(price, DIGITS, "up")})
-    costs = f"--within {within} costs {currency} {request[currency]}."
-    return replace(request, purchase=" ".join([costs, *describe_percent(request, within, units)]))
+    sentences = [f"--within {within} costs {currency} {request[currency]}.", *describe_percent(request, within, units)]
+    return replace(request, purchase=Purchase(" ".join(sentences), request.question.accuracy(units).sentence))
 
 
 def buy_accuracy(request: Request) -> Request:
@@ -73,8 +82,8 @@ def buy_accuracy(request: Request) -> Request:
 
     >>> from lastbit.questions.kinds import KINDS
     >>> count = KINDS["count"].parse({"source": "v.csv", "unit": "patient", "within": 15})
-    >>> buy_accuracy(count)["epsilon"], buy_accuracy(count).purchase
-    ('0.193', '--within 15 costs epsilon 0.193.')
+    >>> buy_accuracy(count)["epsilon"], buy_accuracy(count).purchase.promise
+    ('0.193', 'With probability 95% the count is off by at most 15 people.')
     """
     within, guess = request.values.get("within"), request.values.get("people")
     if within is None:
@@ -108,7 +117,9 @@ def describe_percent(request: Request, within: str | None, units: int) -> list[s
         return []
     whole, words, name = format_value(total, "up"), request.words, request.kind.name
     guess = "a guess: --people says how many there are"
-    if name == "share":
+    if request.values.get("different") is not None:
+        of = f"the {total:,} values that are listed"
+    elif name == "share":
         of = f"{whole} percentage points, and not of the share"
     elif name == "mean":
         of = f"{whole}, which is how far the bounds are apart, and not of the mean"
