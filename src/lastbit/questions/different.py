@@ -91,6 +91,7 @@ class DifferentQuestion:
         from lastbit.questions.reading import read_different
 
         request, people, groups = self.request, self._people, self._groups
+        _ = self._names  # refuses groups that nobody listed, before anything is read
         return Question(
             people.mechanism(request.cost, self._noise),
             reading=read_different(request.rows, request.items, groups, people.most).then(people.values),
@@ -119,7 +120,10 @@ class DifferentQuestion:
         heading = f"{self._noun[1]} counted" if bounded else self._noun[1]
         each = "Each interval" if labels else "The interval"
         of_counted = f", for the {self._noun[1]} counted" if bounded else ""
-        notes = [f"{each} holds with probability {text}{of_counted}.", *self._describe_bound(reading, text)]
+        notes = [
+            f"{each} holds with probability {text}{' or more' if labels else ''}{of_counted}.",
+            *self._describe_bound(reading, text),
+        ]
         # Of all values nothing is known but that they are no fewer than those counted.
         ends = [(low, None) for low, _ in intervals] if bounded else intervals
         numbers = name_ends("", values, ends)

@@ -186,7 +186,8 @@ def _by(request: Request) -> str:
         every = get("every")
         periods = periods if every is None else {every: column}
     edges = get("edges")
-    names += [column for column, _ in (edges or ()) if column not in names] if _is_by_column(edges) else []
+    more = [column for column, _ in edges] if edges and _is_by_column(edges) else []
+    names += [column for column in more if column not in names and column != get("different")]
     words = _rename(request, names, periods)
     listed = f" by {_join(words)}" if words else ""
     return (
