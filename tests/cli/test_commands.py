@@ -187,7 +187,7 @@ WRONG: dict[str, tuple[str, str]] = {
         "serve visits.csv --unit person --ledger budget.db --dataset clinic --no-open --port 0",
         "there is no column 'person': the table has visit, patient, date, diagnosis, cost.",
     ),
-    "plan": ("plan -k 1 --items 5", "give exactly one of --epsilon"),
+    "plan": ("plan -k 1 --items 5", "exactly one of --epsilon"),
     "plan without items": (
         "plan -k 1 --epsilon 1",
         "takes a --delta, such as --discover --delta 1e-6.",

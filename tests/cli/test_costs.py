@@ -35,7 +35,7 @@ def test_every_release_can_be_asked_in_rho(command: str, clinic: Path, capsys: A
     assert json.loads(capsys.readouterr().out)["cost"] == "rho 1/10"
     for wrong in ("", "--rho 1/10 --epsilon 1"):
         assert run(f"{command} {wrong}") == 2
-        assert "exactly one of --epsilon and --rho" in capsys.readouterr().err
+        assert "exactly one of --epsilon, --rho and --within" in capsys.readouterr().err
 
 
 def test_a_long_list_costs_less_noise_with_a_delta(clinic: Path, capsys: Any) -> None:

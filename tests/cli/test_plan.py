@@ -159,11 +159,11 @@ def test_what_cannot_be_planned_says_why(capsys: Any) -> None:
         "plan mean --epsilon 1 --bounds 0 1 --people 0": "--people must be a whole number of at least 1: got 0",
         "plan mean --epsilon 1 --people 5": "mean needs --bounds LOW HIGH",
         "plan quantile --at x --bounds 0 1 --epsilon 1": "--at must be a finite number",
-        "plan above": "give exactly one of --epsilon, --rho and --within",
+        "plan above": "exactly one of --epsilon, --rho and --within",
         "plan sum --bounds 0 5 --weights x --epsilon 1": "No such option: --weights",
         "plan count --items 5 --domain a,b --epsilon 1": "--items says how long a domain is",
-        "plan above --epsilon 1 --within 5": "give exactly one of --epsilon, --rho and --within",
-        "plan watch --within 0": "within must be positive",
+        "plan above --epsilon 1 --within 5": "exactly one of --epsilon, --rho and --within",
+        "plan watch --within 0 --threshold 5": "within must be positive",
         f"plan histogram --items {2**63} --epsilon 1": "--items must be below 2^63",
     }.items():
         assert run(command) == 2

@@ -178,7 +178,7 @@ def test_what_is_wrong_is_said_before_the_charge(clinic: Path, monkeypatch: pyte
     paid = "--ledger budget.db --dataset clinic"
     for command, message in {
         f"watch --limit 1 --epsilon 1 {paid}": "watch needs --threshold NUMBER.",
-        f"watch --threshold 1 {paid}": "exactly one of --epsilon and --rho must be given",
+        f"watch --threshold 1 {paid}": "exactly one of --epsilon, --rho and --within must be given",
         f"watch --threshold 1 --epsilon 1 --limit 0 {paid}": "limit must be a whole number of at least 1",
         f"watch --threshold 0.5 --epsilon 1 {paid}": "threshold must be a whole number of steps",
         f"watch --threshold 1 --epsilon 1 --sensitivity 0 {paid}": "sensitivity must be positive",

@@ -17,7 +17,8 @@ from lastbit.errors import ParameterError
 from lastbit.mechanisms import mechanism
 from lastbit.questions.identity import identity_of, rebuild_request
 from lastbit.questions.kinds import KINDS
-from lastbit.questions.plan import find_cost, make_plan
+from lastbit.questions.plan import make_plan
+from lastbit.questions.within import price_accuracy
 from lastbit.values.contribution_bound import one_key
 from tests.cli.test_counts_and_sums import Quiet
 
@@ -319,9 +320,8 @@ def test_a_plan_says_the_accuracy_of_each_column_and_finds_the_cost_of_the_worst
         assert f"Of {column}: w{accuracy.sentence[1:]}" in plan.accuracy.sentence
     assert plan.accuracy.within == alone["cost"].within
     assert plan.data["cost"] == "epsilon 2"
-    request = parse(epsilon=None)
-    cost = Fraction(find_cost(request, "1", 500)["epsilon"])
+    cost = Fraction(price_accuracy(parse(epsilon=None, within=1), 500)["epsilon"])
     assert make_plan(parse(epsilon=cost), units=500).accuracy.within <= 1
     with pytest.raises(ParameterError, match="Nobody knows what 100% is"):
-        find_cost(request, "2%", 500)
-    assert find_cost(parse(bounds=(0, 9), epsilon=None), "2%", 500)["epsilon"] is not None
+        price_accuracy(parse(epsilon=None, within="2%"), 500)
+    assert price_accuracy(parse(bounds=(0, 9), epsilon=None, within="2%"), 500)["epsilon"] is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from fractions import Fraction
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -17,7 +18,7 @@ import lastbit as lb
 from lastbit import cli
 from lastbit.questions.identity import identity_of
 from lastbit.questions.kinds import KINDS
-from lastbit.questions.plan import find_cost, make_plan
+from lastbit.questions.plan import make_plan, plan_accuracy
 
 EDGES = [0, 18, 65]
 REGIONS = ["north", "south"]
@@ -167,10 +168,12 @@ def test_a_plan_shows_the_error_of_every_table_before_a_row_is_read(capsys: Any)
 
 
 def test_an_accuracy_asked_for_has_its_price() -> None:
-    asked = {"source": "v.csv", "unit": "who", "by": ["a"], "domain": ["x", "y"], "epsilon": 1, "delta": "1e-6"}
-    request = find_cost(KINDS["tables"].parse(asked), "25")
-    assert make_plan(request).accuracy.within <= 25
-    assert make_plan(request.change(epsilon="1/100")).accuracy.within > 25
+    asked = {"source": "v.csv", "unit": "who", "by": ["a"], "domain": ["x", "y"], "within": 25}
+    for more, currency in (({"delta": "1e-6"}, "epsilon"), ({}, "rho")):
+        plan = plan_accuracy(KINDS["tables"].parse({**asked, **more}))
+        assert plan.accuracy.within <= 25
+        less = {currency: Fraction(plan.request[currency]) * Fraction(99, 100)}
+        assert make_plan(plan.request.change(**less)).accuracy.within > 25
 
 
 def test_two_spellings_are_one_question(visits: pd.DataFrame) -> None:

@@ -11,7 +11,7 @@ import pytest
 import lastbit as lb
 from lastbit.questions.identity import identity_of
 from lastbit.questions.kinds import KINDS
-from lastbit.questions.plan import describe_percent, make_plan
+from lastbit.questions.within import describe_percent
 
 OPTIONS: dict[str, Any] = {"unit": "who", "by": "ward", "domain": "a,b", "epsilon": 1, "one_each": True}
 
@@ -106,10 +106,10 @@ def test_a_command_in_a_sentence_is_one_line_that_runs(visits: Path) -> None:
     ],
 )
 def test_a_plan_in_percent_says_of_what(kind: str, options: dict[str, Any], whole: str) -> None:
-    plan = make_plan(KINDS[kind].parse_plan({"unit": "who", "epsilon": 1, **options}), units=500)
-    (said,) = describe_percent(plan, "2%")
+    request = KINDS[kind].parse_plan({"unit": "who", "epsilon": 1, **options})
+    (said,) = describe_percent(request, "2%", 500)
     assert said.startswith(whole)
-    assert describe_percent(plan, "20") == []
+    assert describe_percent(request, "20", 500) == []
 
 
 def test_a_mean_of_nobody_says_so(visits: Path) -> None:

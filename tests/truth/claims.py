@@ -130,6 +130,8 @@ PLACES = {
     "promise": r".+",
     "column": r"[A-Za-z ]+?",
     "command": r"lastbit .+",
+    "different": r"different [a-z]+",
+    "different_values": r"different [a-z]+",
     "intervals": r"intervals?",
 }
 """What may stand at a place of a template; at a place with another name, a number."""
@@ -288,6 +290,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
         "intervals together",
         "interval of a group",
     ),
+    r"different [a-z]+( counted)?": ("interval",),
     r"sum|sum of number|sum of number counted": ("interval", "intervals together", "interval of a group"),
     r"standard deviation|interval of standard deviations": ("interval of a group",),
     r"interval of sums": ("intervals together", "interval of a group"),

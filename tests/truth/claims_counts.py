@@ -37,7 +37,8 @@ def groups_of(answer: Answer) -> list[Any]:
 @says("The interval holds with probability {level}.")
 def everybody(answer: Answer, _: Places) -> Iterator[Outcome]:
     (interval,) = answer.column("interval")
-    yield Outcome("interval", within(interval, answer.truth.people))
+    (truth,) = answer.truth.different.values() if "different" in answer.case.options else [answer.truth.people]
+    yield Outcome("interval", within(interval, truth))
     ends = answer.report.frame["low"][0], answer.report.frame["high"][0]
     yield Outcome("the frame has the interval", ends == tuple(interval), sure=True)
 
@@ -61,6 +62,54 @@ def rows_counted(answer: Answer, _: Places) -> Iterator[Outcome]:
     yield Outcome("interval", within(interval, _rows_counted(answer)))
     ends = answer.report.frame["low"][0], answer.report.frame["high"][0]
     yield Outcome("the frame: all rows", within(ends, sum(answer.truth.rows_of_people.values())))
+
+
+@says(
+    "The interval holds with probability {level}, for the {different} counted.",
+    "Each interval holds with probability {level} or more, for the {different} counted.",
+)
+def different_values_counted(answer: Answer, _: Places) -> Iterator[Outcome]:
+    frame, lot, everything = answer.report.frame, answer.counted, answer.truth.different
+    yield Outcome("the lot", all(lot[group] <= values for group, values in everything.items()), sure=True)
+    brought = sum(min(len(own), answer.most or 0) for own in answer.truth.pairs_of_people.values())
+    yield Outcome("no more than people bring", sum(lot.values()) <= brought, sure=True)
+    for place, (group, values) in enumerate(everything.items()):
+        interval = answer.column("interval")[place]
+        yield Outcome(f"interval: {group}", within(interval, lot[group]))
+        yield Outcome(f"the frame: all values of {group}", within((frame["low"][place], frame["high"][place]), values))
+        ends = frame["bounded_low"][place], frame["bounded_high"][place]
+        yield Outcome("the frame has the interval", ends == tuple(interval), sure=True)
+
+
+@says(
+    "With probability {level} the number of {different} is off by at most {within}.",
+    "With probability {level} the number of {different} of a group is off by at most {within}.",
+    "With probability {level} the number of {different} is off by at most {within}, of the {different} counted.",
+    "With probability {level} the number of {different} of a group is off by at most {within}, of the {different} "
+    "counted.",
+)
+def different_values_off_by(answer: Answer, places: Places) -> Iterator[Outcome]:
+    bounded = " counted." in places["text"]
+    for value, (group, number) in zip(answer.values, answer.truth.different.items(), strict=True):
+        true = answer.counted[group] if bounded else number
+        yield Outcome(f"plan: off by in {group}", abs(value - true) <= parse(places["within"]))
+
+
+@says(
+    "A person brings at most {most} {different}, picked at random: {value} {people} ({low} to {high} with probability "
+    "{level}) {have} more, so that there may be more {different_values} than were counted.",
+    "A person brings at most {most} {different}, in all groups together, picked at random: {value} {people} ({low} to "
+    "{high} with probability {level}) {have} more, so that there may be more {different_values} than were counted.",
+    "A person brings at most {most} {different}, picked at random: there may be more {different_values} than were "
+    "counted.",
+    "A person brings at most {most} {different}, in all groups together, picked at random: there may be more "
+    "{different_values} than were counted.",
+)
+def people_with_more_values(answer: Answer, places: Places) -> Iterator[Outcome]:
+    yield Outcome("most values", parse(places["most"]) == answer.most, sure=True)
+    if "low" in places:
+        more = sum(len(own) > (answer.most or 0) for own in answer.truth.pairs_of_people.values())
+        yield Outcome("people with more values", between(places, more))
 
 
 @says("Each interval holds with probability {level} or more, for the rows counted.")

@@ -90,11 +90,33 @@ class Reference:
         """The listed groups, in their order; those that occur, where nobody listed them."""
         if "in_each" in self.options:  # an item in a month
             return list(product(self.options["domain"]["item"], self.options["domain"]["day"]))
+        if "different" in self.options and "by" not in self.options:
+            return ["all"]
         if "domain" in self.options:
             return list(self.options["domain"])
         if "by" in self.options:
             return sorted({row.item for row in self.rows if row.item})
         return ["all"] if self.options["kind"] in ("share", "mean", "sum") else self._bins[0]
+
+    @cached_property
+    def pairs_of_people(self) -> dict[str, set[tuple[Any, str]]]:
+        """Which pairs of a listed group and a value each person has, where different values are counted."""
+        pairs: dict[str, set[tuple[Any, str]]] = defaultdict(set)
+        listed = None if "by" in self.options else self.options.get("domain", {}).get(self.options["different"])
+        for row in self.rows:
+            group, value = (
+                self._group_of(row) if "by" in self.options else "all",
+                getattr(row, self.options["different"]),
+            )
+            if group in self.groups and value and (listed is None or value in listed):
+                pairs[row.person].add((group, value))
+        return pairs
+
+    @cached_property
+    def different(self) -> dict[Any, int]:
+        """How many different values each group has: each once, however many people have it."""
+        pairs = set().union(*self.pairs_of_people.values())
+        return {group: sum(own == group for own, _ in pairs) for group in self.groups}
 
     @cached_property
     def people_of_groups(self) -> dict[Any, set[str]]:
@@ -142,6 +164,8 @@ class Reference:
         """The number of each group: how many people, their sum, or the count that the table states."""
         if "counts" in self.options:
             return self.stated_counts
+        if "different" in self.options:
+            return self.different
         return self.sums if self._adds_up else self.counts
 
     @cached_property

@@ -63,6 +63,8 @@ FORMS: dict[str, list[tuple[tuple[Mapping[str, Any], ...], ...]]] = {
         (UNIT, COST, LEVEL),
         (({"rows": True, "most_rows": 1}, {"rows": True, "most_rows": 4}), UNIT, COST, SHARE),
         (({**ITEMS, "rows": True, "most_rows": 1}, {**ITEMS, "rows": True, "most_rows": 4}), COST, SHARE),
+        (({"different": "item"}, {"different": "day", **ITEMS}), UNIT, COST, SHARE, BOUND[1:3]),
+        (({"different": "item", "domain": {"item": ["a", "b"]}},), UNIT, COST, SHARE, BOUND),
         ((*LISTED, *UNLISTED), UNIT, COST, SHARE, (*BOUND, {"one_each": True})),
         (COUNTED, COST, ({}, {"monotone": True})),
     ],

@@ -29,13 +29,13 @@ def spent(served: Served) -> Fraction:
 def test_plan_confirm_release_and_again(served: Served) -> None:
     before = spent(served)
     with served.client("release") as client:
-        plan = client.post("api/plan", json={**TOP, "people": 300}).json()
+        plan = client.post("api/plan", json={**TOP, "options": {**OPTIONS, "people": 300}}).json()
         assert plan["allowed"] is True
         assert plan["sample"]["item"][0] in ("influenza", "gout")
-        both = client.post("api/plan", json={**TOP, "within": 5})
-        assert (both.status_code, "give exactly one of" in both.json()["error"]) == (400, True)
+        both = client.post("api/plan", json={**TOP, "options": {**OPTIONS, "within": 5}})
+        assert (both.status_code, "exactly one of" in both.json()["error"]) == (400, True)
         free = {name: value for name, value in OPTIONS.items() if name != "epsilon"}
-        better = client.post("api/plan", json={"question": "top", "options": free, "within": 5}).json()
+        better = client.post("api/plan", json={"question": "top", "options": {**free, "within": 5}}).json()
         assert better["within"] <= 5
         assert spent(served) == before
         confirmed = client.post("api/confirmations", json=TOP)

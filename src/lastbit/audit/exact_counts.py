@@ -37,6 +37,8 @@ class ExactCounts:
     monotone: bool
     most_items: int | None = None
     """How many counts one unit moves at most; None where there is no bound."""
+    together: Fraction | None = None
+    """How far one unit moves all counts together at most; None where nobody says."""
     listed: bool = True
     """Whether the items are public. Items that nobody listed come and go with their units."""
 
@@ -56,10 +58,12 @@ def count_exactly(
 
 def _to_exact_counts(counts: Any, sensitivity: Fraction, monotone: bool) -> ExactCounts:
     most = counts.most_items if isinstance(counts, Counts | Unlisted) else None
+    together = counts.together if isinstance(counts, Counts) else None
+    stated = None if together is None else Fraction(together)
     if isinstance(counts, Unlisted):
         occurring, steps = counts.highest()
         sums = tuple(int(step) * Fraction(counts.resolution) for step in steps)
-        facts = Fraction(counts.sensitivity), counts.monotone, most, False
+        facts = Fraction(counts.sensitivity), counts.monotone, most, None, False
         return ExactCounts(sums, tuple(occurring), tuple(map(render_value, occurring)), "Unlisted", *facts)
     if isinstance(counts, Counts):
         sensitivity, monotone = Fraction(counts.sensitivity), counts.monotone
@@ -75,7 +79,7 @@ def _to_exact_counts(counts: Any, sensitivity: Fraction, monotone: bool) -> Exac
     else:
         kind = f"{type(counts).__name__} of {' '.join(sorted({type(value).__name__ for value in values}))}"
     exact = tuple(_exact(value) for value in values)
-    return ExactCounts(exact, items, tuple(map(render_value, items)), kind, sensitivity, monotone, most)
+    return ExactCounts(exact, items, tuple(map(render_value, items)), kind, sensitivity, monotone, most, stated)
 
 
 def _exact(value: Any) -> Fraction:
@@ -111,6 +115,8 @@ def find_violation(
             return f"{name} moves by {move} where {whole.sensitivity} is stated"
     if whole.most_items is not None and sum(map(bool, moves)) > whole.most_items:
         return f"{sum(map(bool, moves)):,} counts move where {whole.most_items:,} are stated"
+    if whole.together is not None and sum(map(abs, moves)) > whole.together:
+        return f"all counts together move by {sum(map(abs, moves))} where {whole.together} is stated"
     if whole.monotone:
         down, up = min(moves, default=Fraction(0)), max(moves, default=Fraction(0))
         if down < 0 < up:
@@ -123,7 +129,7 @@ def find_violation(
 
 
 def _facts(counts: ExactCounts) -> tuple[Any, ...]:
-    return counts.sensitivity, counts.monotone, counts.most_items
+    return counts.sensitivity, counts.monotone, counts.most_items, counts.together
 
 
 def _moves(without: ExactCounts, having: ExactCounts) -> list[tuple[str, Fraction]]:

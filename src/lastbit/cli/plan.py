@@ -12,7 +12,6 @@ from lastbit.questions.kinds import KINDS
 from lastbit.questions.option import Option
 from lastbit.questions.output_options import PRESENTATION
 from lastbit.questions.output_types import prints_json
-from lastbit.questions.plan import PLAN_OPTIONS
 from lastbit.questions.request import Kind, Request
 from lastbit.questions.value_types import Number, WholeNumber
 
@@ -33,7 +32,7 @@ _LARGEST: Final = Option(
     Number(),
     "A guess of the largest number, where the i-th item has an i-th of it: says which way of selecting finds most.",
 )
-_OUTPUT: Final = ("plot", "html", "dry_run", "people", "reuse", "note", *(option.name for option in PRESENTATION))
+_OUTPUT: Final = ("plot", "html", "dry_run", "reuse", "note", *(option.name for option in PRESENTATION))
 _SIBLINGS: Final = {"top": ("choose", "histogram"), "choose": ("top",)}
 """What a plan is compared with, where the same options ask it."""
 _HELP: Final = """Show how accurate `lastbit {name}` will be at a cost, or the epsilon of an accuracy. Spend nothing.
@@ -46,7 +45,7 @@ def plan_command(kind: Kind) -> Callable[..., None]:
     """Return the command that plans this kind of question."""
     has_domain = any(option.name == "domain" for option in kind.options)
     selects = any(option.name == "set" for option in kind.options)
-    plan_options = (*PLAN_OPTIONS, _TIMES, *([_ITEMS] if has_domain else []), *([_LARGEST] if selects else []))
+    plan_options = (_TIMES, *([_ITEMS] if has_domain else []), *([_LARGEST] if selects else []))
     options = [
         replace(option, default=None) if option.name in ("source", "by", "of", "threshold", "at") else option
         for option in kind.options
@@ -58,8 +57,6 @@ def plan_command(kind: Kind) -> Callable[..., None]:
         _show_plan(
             kind,
             values,
-            plan_values["within"],
-            plan_values["people"],
             plan_values.get("items"),
             plan_values.get("largest"),
             times=plan_values["times"],
@@ -71,42 +68,36 @@ def plan_command(kind: Kind) -> Callable[..., None]:
 def _show_plan(
     kind: Kind,
     values: dict[str, Any],
-    within: str | None,
-    units: int,
     items: int | None,
     largest: str | None,
     *,
     times: int | None = None,
 ) -> None:
-    from lastbit.questions.plan import compare_selections, describe_percent, find_cost, make_plan, require_one_cost
+    from lastbit.questions.plan import compare_selections, plan_accuracy
 
     share = ""
     if times is not None:
-        values, share = _share(kind, values, times, units, items)
-    require_one_cost(values.get("epsilon"), values.get("rho"), within)
-    request = kind.parse_plan(values, "command", items=items)
-    if within is not None:
-        request = find_cost(request, within, units)
-    plan = make_plan(request, units=units)
-    report = plan.report
-    siblings = _compare_siblings(request, values, units, items)
+        values, share = _share(kind, values, times, items)
+    plan = plan_accuracy(kind.parse_plan(values, "command", items=items))
+    request, report = plan.request, plan.report
+    siblings = _compare_siblings(request, values, plan.units, items)
     comparison = None if largest is None else compare_selections(request, largest)
     more: dict[str, Any] = {} if comparison is None else {"found": comparison.data}
     more |= {"compared": {name: accuracy.within for name, accuracy in siblings.items()}} if siblings else {}
     notes = [
         *([share] if share else []),
         *report.notes,
-        *describe_percent(plan, within),
         *([] if comparison is None else [comparison.sentence]),
         *(f"`{name}`: {accuracy.sentence}" for name, accuracy in siblings.items()),
     ]
     replace(report, notes=notes, data={**report.data, **more}).show(as_json=prints_json(request["json"]))
 
 
-def _share(kind: Kind, values: dict[str, Any], times: int, units: int, items: int | None) -> tuple[dict[str, Any], str]:
+def _share(kind: Kind, values: dict[str, Any], times: int, items: int | None) -> tuple[dict[str, Any], str]:
     """Return the options with the cost of one of so many releases, in the currency that is more accurate."""
     from lastbit.questions.answer import Payer
     from lastbit.questions.budget_words import describe_share, share_cost
+    from lastbit.questions.within import UNITS
 
     costs = ("epsilon", "rho", "delta")
     asked = {name: values[name] for name in costs if values.get(name) is not None}
@@ -120,7 +111,7 @@ def _share(kind: Kind, values: dict[str, Any], times: int, units: int, items: in
     for cost in share_cost(times, asked, account):
         try:
             request = kind.parse_plan({**others, **cost}, "command", items=items)
-            plans.append((request.question.accuracy(units).within, cost))
+            plans.append((request.question.accuracy(request.values.get("people") or UNITS).within, cost))
         except LastbitError as error:
             problem = error
     if not plans and problem is not None:

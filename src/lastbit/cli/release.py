@@ -25,6 +25,7 @@ from lastbit.questions.reading import read_column_names
 from lastbit.questions.rendering import UNREAD, AnswerView, check_presentation, read_account_after, render_answer
 from lastbit.questions.report import account_line
 from lastbit.questions.row_units import settle_unit
+from lastbit.questions.within import buy_accuracy
 
 if TYPE_CHECKING:
     from lastbit.ledger import Entry
@@ -44,6 +45,7 @@ def run_request(request: Request) -> None:
     """
     if request.each_row and request.rows.is_piped:
         request = settle_unit(request, lambda: read_column_names(request.rows))
+    request = buy_accuracy(request)
     question = request.question
     if request["plot"] is not None and not question.draws_numbers:
         name = request.kind.name

@@ -37,7 +37,9 @@ def run_watch(request: Request) -> None:
     """Read numbers from standard input, and answer each as it comes."""
     from lastbit.cli.files import check_outputs, inputs_of
     from lastbit.cli.release import close_stream, start_stream, write_file, write_text
+    from lastbit.questions.within import buy_accuracy
 
+    request = buy_accuracy(request)
     stream, threshold, html = build_stream(request), request["threshold"], request["html"]
     mechanism, printer = stream.mechanism, AnswerPrinter(stream, request["json"])
     if sys.stdin is None and not request["dry_run"]:

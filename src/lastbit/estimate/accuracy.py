@@ -173,7 +173,9 @@ def least_epsilon(meets: Callable[[Fraction], bool], digits: int = DIGITS, near:
     while exponent > _SMALLEST and meets(_power_of_ten(exponent - 1)):
         exponent -= 1
     if exponent == _SMALLEST:
-        raise ParameterError("accuracy must be small enough to need an epsilon: every epsilon gives this one.")
+        raise ParameterError(
+            "accuracy must be small enough to need an epsilon: every epsilon gives this one. Ask for a smaller one."
+        )
     # 10^(exponent-1) does not meet the wish. 10^exponent does, or is above the largest epsilon.
     unit = _power_of_ten(exponent - digits)
     low, high = 10 ** (digits - 1), 10**digits

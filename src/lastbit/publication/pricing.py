@@ -8,9 +8,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
 from lastbit.errors import LastbitError, ParameterError
-from lastbit.estimate.accuracy import least_epsilon
-from lastbit.exact.numbers import number, positive
+from lastbit.exact.numbers import number
 from lastbit.privacy.zcdp import epsilon_for
+from lastbit.questions.within import find_price
 
 if TYPE_CHECKING:
     from lastbit.publication.rates import PublicRate
@@ -112,18 +112,7 @@ def share_delta(budget: Budget, wishes: Sequence[Wish]) -> dict[str, Fraction]:
 
 def price_of_accuracy(budget: Budget, wish: Wish, delta: Fraction | None, people: int) -> Fraction:
     """Return the least price at which a question is as accurate as it should be."""
-    text = str(wish.within).strip()
-    target = positive(text.removesuffix("%"), "within", "It is how far off an answer may be.")
-    if text.endswith("%"):
-        total = _accuracy_at(budget, wish, Fraction(1), delta, people).total
-        if total is None:
-            raise ParameterError(f"within must be a number here, without %: got {text}. Nobody knows what 100% is.")
-        target = target * total / 100
-
-    def is_enough(price: Fraction) -> bool:
-        return _accuracy_at(budget, wish, price, delta, people).within <= target
-
-    return least_epsilon(is_enough, digits=4)
+    return find_price(str(wish.within), lambda price: _accuracy_at(budget, wish, price, delta, people))
 
 
 def _accuracy_at(budget: Budget, wish: Wish, price: Fraction, delta: Fraction | None, people: int) -> Accuracy:

@@ -28,6 +28,7 @@ _READ: Final = (
     "one_each",
     "most_items",
     "in_each",
+    "different",
 )
 
 
@@ -89,7 +90,7 @@ class _Filling:
                     edges[column] = facts["edges"]
             elif "every" in facts:
                 self._fill_periods(column, facts, domains)
-            elif facts.get("discover") and can_discover:
+            elif facts.get("discover") and can_discover and column != self.typed.get("different"):
                 if typed is not None:
                     self._refuse(column, "discover")
                 elif wanted is not True and column not in discover:

@@ -33,6 +33,7 @@ def ask(kind: str, *source: Any, **options: Any) -> Any:
         from lastbit.questions.kinds import find_kind
         from lastbit.questions.rendering import check_presentation, render_answer
         from lastbit.questions.row_units import settle_unit
+        from lastbit.questions.within import buy_accuracy
     except ModuleNotFoundError as error:
         if error.name is None or error.name.startswith("lastbit"):
             raise
@@ -49,6 +50,7 @@ def ask(kind: str, *source: Any, **options: Any) -> Any:
         if request.values.get("table") is not None:
             raise ParameterError("table names a table of a database: a table in memory is one already. Leave it out.")
         request = settle_unit(replace(request, frame=frames[0]), lambda: declare_columns(frames[0]))
+    request = buy_accuracy(request)
     _ = request.question  # refuses what cannot be asked, before a ledger is opened
     check_presentation(request)
     payer = Payer.of(request)

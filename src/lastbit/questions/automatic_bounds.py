@@ -122,7 +122,8 @@ class AutomaticNumbers:
         def accuracy(units: int) -> Accuracy:
             expected = likely.accuracy(units)
             promise = f"{expected.sentence[:1].lower()}{expected.sentence[1:]}"
-            return replace(expected, sentence=f"If the bounds come out as {low} and {high}, {promise}")
+            sentence = f"If the bounds come out as {low} and {high}, {promise}"
+            return replace(expected, sentence=sentence, instead="Type --bounds LOW HIGH, or a cost, as --epsilon 1.")
 
         def sample(units: int) -> Mapping[str, Any]:
             made = samples.make_numbers(

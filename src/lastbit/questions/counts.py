@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from lastbit.errors import ParameterError
+from lastbit.questions.different import count_different
 from lastbit.questions.discovery import count_items
 from lastbit.questions.question import Accuracy, Question
 from lastbit.questions.reading_notes import describe_unit
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def count(request: Request) -> Question:
-    """Estimate how many people there are, or how many rows; with --by, how many people or rows each group has.
+    """Estimate how many people there are, or rows, or different values; with --by, how many each group has.
 
     Where a person is in one group at most, --one-each makes the noise of all groups as small as that of one.
     """
@@ -29,6 +30,8 @@ def count(request: Request) -> Question:
     from lastbit.questions.reading import read_everybody
     from lastbit.questions.report import Report, format_bound, format_percent
 
+    if request["different"] is not None:
+        return count_different(request)
     rows, items, most_rows, words = request.rows, request.items, request["most_rows"], request.words
     if items.by and not request["rows"] and most_rows is None:
         return count_items(request)

@@ -17,7 +17,7 @@ from lastbit.questions.group_types import READINGS
 from lastbit.questions.option import Option
 from lastbit.questions.people import choose_noise, share_of
 from lastbit.questions.question import Accuracy, Question
-from lastbit.questions.shared_options import COST, LEDGER, OUTPUT, TABLE
+from lastbit.questions.shared_options import LEDGER, OUTPUT, PRICE, TABLE, WITHIN
 from lastbit.questions.table_types import TableWeights
 from lastbit.questions.value_types import Number, WholeNumber
 
@@ -52,7 +52,8 @@ OPTIONS: Final = (
     Option("k", WholeNumber(), "How many of the most common items of a text are shown.", 5),
     Option("weight", TableWeights("COLUMN=NUMBER"), "The share of a column in the cost, beside 1 for the others."),
     # The books keep the cost of a release, and not whether an epsilon and a delta were asked for where it is a rho.
-    *(replace(option, part="question") for option in COST),
+    *(replace(option, part="question") for option in PRICE),
+    WITHIN,
     Option(
         "delta",
         Number(),

@@ -172,13 +172,14 @@ def group_names(columns: Any) -> tuple[str, ...]:
 
 
 def group_columns(values: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the names of all columns of groups: those of --by, and behind them that of --in-each.
+    """Return the names of all columns of groups: those of --by, and behind them that of --in-each or --different.
 
     >>> group_columns({"by": ("diagnosis",), "in_each": "department"})
     ('diagnosis', 'department')
     """
-    names, within = group_names(values.get("by")), values.get("in_each")
-    return names if within is None else (*names, within)
+    names = group_names(values.get("by"))
+    more = [values[name] for name in ("in_each", "different") if values.get(name) is not None]
+    return (*names, *more)
 
 
 def columns_read(values: Mapping[str, Any]) -> list[str]:

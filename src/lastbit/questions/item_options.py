@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from math import prod
 from typing import Any, Final
@@ -28,7 +28,9 @@ class ItemOptions:
     """The options of items, by their names. `lastbit.questions.shared_options.ITEMS` says what each means."""
 
     by: tuple[str, ...] = ()
-    """The columns of groups; that of --in-each is the last."""
+    """The columns of groups; that of --in-each, or of --different, is the last."""
+    different: str | None = None
+    """The column whose different values are counted, in place of people."""
     domain: tuple[Domain, ...] | None = None
     implied: Mapping[str, Domain] = field(default_factory=dict)
     """The groups of columns that need no list: those between edges, hours, weekdays."""
@@ -138,7 +140,7 @@ class ItemOptions:
         Where no list is typed at all, nothing else can be meant.
         """
         known = self.known_domains
-        without = tuple(column for column in self.by if column not in known)
+        without = tuple(column for column in self.by if column not in known and column != self.different)
         if self.discover is None:
             if self.domain and without:
                 raise missing_domains(self.by, self.domain, without)
@@ -177,6 +179,13 @@ class ItemOptions:
             column: domain.show(others=self.others == "show" and not domain.complete, missing=missing)
             for column, domain in assigned.items()
         }
+
+    @property
+    def groups(self) -> ItemOptions:
+        """The same options of the groups alone, where different values are counted in each."""
+        names = self.by[:-1]
+        domain = tuple(own for name, own in self.known_domains.items() if name in names)
+        return replace(self, by=names, different=None, domain=domain, implied={})
 
     @property
     def size(self) -> int:

@@ -58,6 +58,12 @@ _IN_EACH: Final = (
 _NUMBERS: Final = Option(
     "numbers", Flag(), "Measure each listed item too: half of the cost goes to its number and its interval.", False
 )
+_DIFFERENT: Final = Option(
+    "different",
+    Text("COLUMN"),
+    "Count the different values of this column that people have, each once. Say with --most-items how many one person "
+    "brings at most, in all groups together; or list the values with --domain.",
+)
 _STEP_OF_ANSWERS: Final = replace(
     STEP,
     help="The step between two answers. Without it the step follows from the bounds, or is 1 for a column of whole "
@@ -245,6 +251,7 @@ KINDS: Final[dict[str, Kind]] = {
                 *PAYMENT,
                 Option("rows", Flag(), "Count rows instead of people; needs --most-rows.", False),
                 MOST_ROWS,
+                _DIFFERENT,
                 DISCOVER,
                 DELTA,
             ),
@@ -258,6 +265,8 @@ KINDS: Final[dict[str, Kind]] = {
                 "--rho 1/10",
                 "count visits.csv --unit patient --by diagnosis --domain 'influenza,common cold' --most-items 2 "
                 "--epsilon 1",
+                "count visits.csv --unit patient --different diagnosis --most-items 3 --epsilon 1",
+                "count visits.csv --unit patient --within 15",
             ),
         ),
         Kind(

@@ -10,6 +10,7 @@ from lastbit.output.words import plural
 from lastbit.questions.reading_notes import count_rows_of, describe_numbers, describe_sd
 from lastbit.questions.report import format_percent, format_value
 from lastbit.questions.several_numbers import asks_several, describe_share, join_notes, split_request
+from lastbit.questions.titles import name_different
 from lastbit.questions.unit_types import join_names
 
 if TYPE_CHECKING:
@@ -75,7 +76,10 @@ def _rules(request: Request, published: Any) -> list[str]:
         of_rows = choose_rule(request, request.kind.name) == "row" and request.rows.unit is not None
         rules.append(describe_sd(words.rows if of_rows else words.people))
     most = 1 if get("one_each") else get("most_items")
-    if isinstance(most, int) and request.rows.unit is not None:
+    if isinstance(most, int) and get("different") is not None:
+        values = plural(most, *name_different(request))
+        rules.append(f"Each {words.person} brought at most {values}, chosen at random where there were more.")
+    elif isinstance(most, int) and request.rows.unit is not None:
         where = "one group" if most == 1 else f"at most {plural(most, 'group')}"
         rules.append(f"Each {words.person} counted in {where}, chosen at random where there were more.")
     if request.kind.name in ("count", "share") and get("most_rows") is not None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from lastbit.questions.titles import name_different
+
 if TYPE_CHECKING:
     from lastbit.questions.report import Report
     from lastbit.questions.request import Request
@@ -30,6 +32,8 @@ def say_of_whom(request: Request, report: Report) -> dict[str, str]:
         return {}
     by_rows = bool(get("rows")) or get("per") == "row"
     subject = words.rows if by_rows else words.people
+    if get("different") is not None:
+        subject = f"{name_different(request)[1]} of {words.people}"
     clamped = ", with their numbers clamped to the bounds" if get("of") is not None and get("bounds") else ""
     if request.kind.name == "histogram":
         clamped = ""

@@ -55,7 +55,7 @@ def respell_histogram(request: Request) -> Request:
     if dates and values["weights"] is None:
         values |= _list_periods(values, dates)
     values["edges"] = tuple(edges.items()) or None
-    values = add_columns({**values, "rows": False, "most_rows": None})
+    values = add_columns({**values, "rows": False, "most_rows": None, "different": None})
     if not values["by"]:
         raise ParameterError("histogram needs --by COLUMN for items, or --of COLUMN for bins of numbers or dates.")
     return type(request)(KINDS["count"], values, request.face)
@@ -83,7 +83,7 @@ def respell_top(request: Request) -> Request:
 
     if not request["numbers"] or request["in_each"] is not None or not request.items.unlisted_columns:
         return request
-    values = {**request.values, "weights": request["of"], "rows": False, "most_rows": None}
+    values = {**request.values, "weights": request["of"], "rows": False, "most_rows": None, "different": None}
     return type(request)(KINDS["count"], values, request.face)
 
 

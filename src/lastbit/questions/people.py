@@ -55,9 +55,9 @@ def share_of(cost: Mapping[str, Any], share: Fraction) -> dict[str, Fraction]:
 
 
 def choose_noise(
-    cost: Mapping[str, Any], *, sensitivity: Fraction | int = 1, most: int = 1, resolution: Any = 1
+    cost: Mapping[str, Any], *, sensitivity: Fraction | int = 1, most: Fraction | int = 1, resolution: Any = 1
 ) -> DiscreteLaplace | DiscreteGaussian:
-    """Return the noise of numbers of which one person moves so many, each by at most this.
+    """Return the noise of numbers of which one person moves so many, each by at most this; or all together by as much.
 
     >>> choose_noise({"epsilon": 1}, most=3).sensitivity
     Fraction(3, 1)

@@ -14,30 +14,15 @@ from lastbit.errors import LedgerError, ParameterError
 from lastbit.exact.numbers import number
 from lastbit.questions.answer import Payer
 from lastbit.questions.budget_words import describe_more
-from lastbit.questions.option import Option
 from lastbit.questions.rendering import AnswerView, describe_price, release_time, render_answer
 from lastbit.questions.report import Report, account_data, account_line, format_value
 from lastbit.questions.titles import title_of
-from lastbit.questions.value_types import Share, WholeNumber
+from lastbit.questions.within import UNITS, price_accuracy
 
 if TYPE_CHECKING:
     from lastbit.ledger import Account, Entry
     from lastbit.questions.question import Accuracy
     from lastbit.questions.request import Request
-
-UNITS: Final = 1000
-"""How many people there are, where nobody guesses."""
-PLAN_OPTIONS: Final = (
-    Option("within", Share(), "Show the epsilon of this accuracy: a number such as 50, or a share such as 2%."),
-    Option(
-        "people",
-        WholeNumber(),
-        "A guess how many people there are. Some accuracies depend on it.",
-        UNITS,
-        "output",
-    ),
-)
-"""Options of a plan, besides those of the question."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +51,12 @@ class Plan:
     @property
     def notes(self) -> list[str]:
         """The accuracy and the rules of reading, in sentences."""
-        return [self.accuracy.sentence, *self.request.question.notes]
+        purchase = self.request.purchase
+        return [
+            *([] if purchase is None else [purchase.sentence]),
+            self.accuracy.sentence,
+            *self.request.question.notes,
+        ]
 
     @property
     def charge(self) -> Fraction | None:
@@ -155,59 +145,15 @@ def make_plan(request: Request, *, units: int | None = None) -> Plan:
     return Plan(request, UNITS if units is None else units, account, after, refusal, previous_entry)
 
 
-def require_one_cost(epsilon: object, rho: object, within: object) -> None:
-    """Refuse a plan that does not say one cost, or one accuracy."""
-    if sum(cost is not None for cost in (epsilon, rho, within)) != 1:
-        raise ParameterError(
-            "give exactly one of --epsilon, --rho and --within: a cost to see its accuracy, or --within to see its "
-            "epsilon."
-        )
-
-
-def find_cost(request: Request, within: str, units: int | None = None, *, digits: int = 4) -> Request:
-    """Return the request at the least epsilon, to so many digits, at which it has the accuracy asked for.
-
-    The accuracy is a number such as 50, or a share such as 2% of what `Accuracy.total` says.
-    """
-    from lastbit.estimate.accuracy import least_epsilon
-    from lastbit.exact.numbers import positive
-
-    request = request.change(epsilon=None, rho=None)
-    guess = UNITS if units is None else units
-    text = str(within).strip()
-    target = positive(text.removesuffix("%"), "--within", "It is how far off an answer may be.")
-    if text.endswith("%"):
-        total = request.change(epsilon="1").question.accuracy(guess).total
-        if total is None:
-            raise ParameterError(f"--within must be a number here, without %: got {text}. Nobody knows what 100% is.")
-        target = target * total / 100
-
-    def is_enough(epsilon: Fraction) -> bool:
-        return request.change(epsilon=epsilon).question.accuracy(guess).within <= target
-
-    return request.change(epsilon=least_epsilon(is_enough, digits=digits))
-
-
-def describe_percent(plan: Plan, within: str | None) -> list[str]:
-    """Return what an accuracy in percent is a percentage of; nothing where it is a number.
+def plan_accuracy(request: Request) -> Plan:
+    """Plan a request at its cost, or at the cost of the accuracy that it names: for as many people as somebody guesses.
 
     >>> from lastbit.questions.kinds import KINDS
-    >>> request = KINDS["count"].parse_plan({"unit": "patient", "epsilon": 1})
-    >>> describe_percent(make_plan(request, units=500), "2%")
-    ['2% is of 500 people, a guess: --people says how many there are.']
+    >>> plan_accuracy(KINDS["count"].parse_plan({"within": 20})).request["epsilon"]
+    '0.1461'
     """
-    total = plan.accuracy.total
-    if total is None or not str(within).strip().endswith("%"):
-        return []
-    whole, words, name = format_value(total, "up"), plan.request.words, plan.request.kind.name
-    guess = "a guess: --people says how many there are"
-    if name == "mean":
-        of = f"{whole}, which is how far the bounds are apart, and not of the mean"
-    elif name == "sum" or plan.request.values.get("weights"):
-        of = f"{whole}, as far from 0 as a sum of {words.count(plan.units)} can be, {guess}"
-    else:
-        of = f"{words.count(plan.units)}, {guess}"
-    return [f"{str(within).strip()} is of {of}."]
+    units = request.values.get("people") or UNITS
+    return make_plan(price_accuracy(request, units), units=units)
 
 
 def format_accuracy(plan: Plan) -> str:

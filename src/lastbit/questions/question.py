@@ -35,6 +35,8 @@ class Accuracy:
     """What 100% is, where an accuracy is asked for in percent."""
     groups: int = 1
     """Over how many numbers the total is spread."""
+    instead: str = ""
+    """What to type in place of --within, where the accuracy depends on what is published; "" where it is known."""
 
 
 @dataclass(frozen=True)

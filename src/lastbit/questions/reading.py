@@ -11,10 +11,16 @@ from lastbit.data.files.open_table import list_columns, open_table
 from lastbit.errors import LastbitError, ParameterError
 from lastbit.questions.item_options import ItemOptions
 from lastbit.questions.progress import Watcher, run_with_progress
-from lastbit.questions.reading_groups import label_known_groups, label_listed_groups, match_type, refuse_twins
+from lastbit.questions.reading_groups import (
+    label_known_groups,
+    label_listed_groups,
+    match_column,
+    match_type,
+    refuse_twins,
+)
 from lastbit.questions.row_options import RowOptions
 from lastbit.values.counts import Counts
-from lastbit.values.ranked import RankedCounts, RankedUnlisted
+from lastbit.values.ranked import DifferentValues, RankedCounts, RankedUnlisted
 from lastbit.values.unlisted import UNKNOWN, Unlisted
 
 if TYPE_CHECKING:
@@ -194,6 +200,30 @@ def read_ranked_unlisted(rows: RowOptions, items: ItemOptions, most: int) -> Rea
             resolution=items.step(),
             missing=items.missing_weight,
         )
+
+    return Reading(rows, _select_columns(rows, items), work)
+
+
+def read_different(
+    rows: RowOptions, items: ItemOptions, groups: ItemOptions, most: int | None
+) -> Reading[DifferentValues]:
+    """Read how many different values of a column the listed groups have; `items` have the column behind the groups."""
+    column = items.by[-1]
+    own = items.known_domains.get(column)
+
+    def work(table: OpenTable) -> DifferentValues:
+        from lastbit.data.duckdb.different import count_different
+
+        listed: Any = None
+        if groups.by:
+            table, _, listed = label_listed_groups(groups.domains, table, groups.by)
+        values = None if own is None else match_column(own, table, column)
+        numbers = count_different(
+            table, different=column, unit=rows.unit, by=groups.by, domain=listed, values=values, most=most
+        )
+        refuse_twins(numbers.items if groups.by else None, groups.domains if groups.by else ())
+        refuse_twins(None if own is None else range(numbers.listed or 0), [] if own is None else [own])
+        return numbers
 
     return Reading(rows, _select_columns(rows, items), work)
 

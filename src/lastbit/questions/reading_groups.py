@@ -28,7 +28,7 @@ def label_listed_groups(
     if domains[0].columns:
         pairs = domains[0].items
         return label_combinations(table, by, pairs), by[:1], list(map(str, range(len(pairs))))
-    listed: Any = [_match_column(domain, table, column) for domain, column in zip(domains, by, strict=True)]
+    listed: Any = [match_column(domain, table, column) for domain, column in zip(domains, by, strict=True)]
     labelled = [
         LabelledColumn(column, items, domain.others, domain.missing)
         for column, items, domain in zip(by, listed, domains, strict=True)
@@ -50,7 +50,7 @@ def label_known_groups(items: ItemOptions, table: OpenTable) -> OpenTable:
 
     known, shown = items.known_domains, items.missing == "show"
     labelled = [
-        LabelledColumn(name, _match_column(known[name], table, name), known[name].others, shown)
+        LabelledColumn(name, match_column(known[name], table, name), known[name].others, shown)
         if name in known
         else LabelledColumn(name, None, missing=True)
         for name in items.by
@@ -59,7 +59,7 @@ def label_known_groups(items: ItemOptions, table: OpenTable) -> OpenTable:
     return label_groups(table, labelled) if labelled else table
 
 
-def _match_column(domain: Domain, table: OpenTable, column: str) -> Sequence[Any]:
+def match_column(domain: Domain, table: OpenTable, column: str) -> Sequence[Any]:
     """Return the items of a column as `count` takes them. A range is text where the column is text, as in text files.
 
     Text is no range: whoever typed it has said its form. Months or weeks are no dates of a column that declares these.

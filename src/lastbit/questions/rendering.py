@@ -329,7 +329,11 @@ def complete(
         report = step(report)
     misses = [] if report.level else _describe_misses(request, report)
     method = method_sentence(request, published, report)
-    notes = [*report.notes, *request.question.notes, *misses, *report.post_processing, method]
+    notes = [*report.notes, *request.question.notes, *misses, *report.post_processing]
+    if request.purchase is not None:
+        notes.append(request.purchase.sentence)
+        notes += [] if request.purchase.promise in notes else [request.purchase.promise]
+    notes.append(method)
     data = {**report.data, "title": report.title, "notes": list(notes), **(books or {})}
     meaning = say_of_whom(request, report)
     data |= {"meaning": meaning} if meaning else {}

@@ -29,6 +29,7 @@ from lastbit.release import EACH_ROW
 
 if TYPE_CHECKING:
     from lastbit.questions.question import Question
+    from lastbit.questions.within import Purchase
 
 _DISPLAY_OPTIONS: Final = (
     "reuse",
@@ -166,6 +167,8 @@ class Request:
     """The table of a library that is asked, in place of a file: its columns and their declared types are public."""
     each_row: bool = False
     """Whether somebody insists that each row is one person. The question is the same as without a unit."""
+    purchase: Purchase | None = None
+    """What an accuracy costs and promises, where it chose the cost; None where a person typed the cost."""
 
     def __getitem__(self, name: str) -> Any:
         return self.values[name]
@@ -213,7 +216,10 @@ class Request:
         """The cost that a person asks for, as mechanisms take it."""
         epsilon, rho = self.values["epsilon"], self.values["rho"]
         if (epsilon is None) == (rho is None):
-            raise ParameterError("exactly one of --epsilon and --rho must be given. Write --epsilon 1, or --rho 1/100.")
+            raise ParameterError(
+                "exactly one of --epsilon, --rho and --within must be given. Write --epsilon 1, or --rho 1/100, or "
+                "--within 15 for the least epsilon with this accuracy."
+            )
         return {"epsilon": epsilon} if rho is None else {"rho": rho}
 
     @property

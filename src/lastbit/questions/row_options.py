@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from lastbit.data.query.plan import RowPlan
     from lastbit.data.query.steps import Step, TablePlan
 
-_COLUMNS: Final = ("of", "weights", "latest_by", "first_by", "counts", "in_each")
+_COLUMNS: Final = ("of", "weights", "latest_by", "first_by", "counts", "in_each", "different")
 """Options that name a column. An expression of --by must not take the place of one of these."""
 
 

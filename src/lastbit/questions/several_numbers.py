@@ -115,7 +115,9 @@ class SeveralNumbers:
         sentence = " ".join(prefix_note(column, accuracy.sentence) for column, accuracy in parts.items())
         totals = {accuracy.total for accuracy in parts.values()}
         # A percentage is of how far the bounds are apart: of different ones there is none.
-        return replace(worst, sentence=sentence, total=worst.total if len(totals) == 1 else None)
+        total = worst.total if len(totals) == 1 else None
+        instead = max(accuracy.instead for accuracy in parts.values())
+        return replace(worst, sentence=sentence, total=total, instead=instead)
 
     def report(self, published: Any) -> Report:
         """Describe a release: a row for each number, and for each of its groups."""

@@ -23,6 +23,7 @@ from lastbit.questions.value_types import (
     Place,
     Probability,
     Rule,
+    Share,
     Text,
     TextList,
     WholeNumber,
@@ -266,10 +267,24 @@ NUMBERS: Final = (OF, BOUNDS, PER, LATEST_BY, FIRST_BY, ROWS, MOST_ROWS, MISSING
 STEP: Final = Option("resolution", Number(), "The step of the noise. Without it the step follows from the bounds.")
 AT: Final = Option("at", NumberList("NUMBERS"), "The quantiles, such as 0.5 or 0.25,0.5,0.75.", REQUIRED)
 
-COST: Final = (
+PRICE: Final = (
     Option("epsilon", Number(), "The cost of the release, such as 1, 0.5 or 1/3.", part="cost"),
     Option("rho", Number(), "The cost in zCDP instead: for many releases under one budget.", part="cost"),
 )
+WITHIN: Final = Option(
+    "within",
+    Share(),
+    "How accurate the answer should be, instead of a cost: a number such as 15, or a share such as 5%. The least "
+    "epsilon that reaches it is the cost, and is said.",
+    part="cost",
+)
+GUESS: Final = Option(
+    "people",
+    WholeNumber(),
+    "A public guess how many people there are, for an accuracy that depends on it: before a release, or with --within.",
+    part="cost",
+)
+COST: Final = (*PRICE, WITHIN)
 LEDGER: Final = (
     Option(
         "ledger", Place("FILE"), "The ledger to charge first: a file or a postgresql:// address.",
@@ -302,10 +317,7 @@ OUTPUT: Final = (
         "dry_run", Flag(), "Show the cost and the accuracy, and check the columns. Read no row, spend nothing.", False,
         "output", COMMAND,
     ),
-    Option(
-        "people", WholeNumber(), "With --dry-run: a guess how many people there are, for an accuracy that depends on "
-        "it.", None, "output", COMMAND,
-    ),
+    GUESS,
     Option(
         "noun", NounPair("ONE,MORE"), "What the people are called, such as patient,patients.", None, "output",
     ),

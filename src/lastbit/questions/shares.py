@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
 from lastbit.errors import ParameterError
@@ -115,4 +116,4 @@ class GroupShares(GroupNumbers):
             if off < 100
             else f"Nothing is known about the share of {group}. Ask with more of them, or with a larger --epsilon."
         )
-        return Accuracy(off, "percentage points", self._narrow_sentence(sentence))
+        return Accuracy(off, "percentage points", self._narrow_sentence(sentence), total=Fraction(100))

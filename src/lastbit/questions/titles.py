@@ -64,6 +64,8 @@ def _subject(request: Request) -> str:
     column = get("weights") or (get("of") if name == "count" else None)
     if column:
         return f"sum of {_call(request, column)} of {words.people}"
+    if get("different") is not None:
+        return f"{name_different(request)[1]} of {words.people}"
     counted = get("counts")
     if counted is not None:
         return str(counted)
@@ -90,7 +92,21 @@ def _selection(request: Request) -> str:
 
 def _name_items(request: Request) -> tuple[str, str]:
     """Return what one of the items is called, and what several are."""
-    names = _rename(request, group_names(request.values.get("by")), request.rows.periods)
+    return _name_values(_rename(request, group_names(request.values.get("by")), request.rows.periods))
+
+
+def name_different(request: Request) -> tuple[str, str]:
+    """Return what one of the values of --different is called, and what several are.
+
+    >>> from lastbit.questions.kinds import KINDS
+    >>> name_different(KINDS["count"].parse({"source": "v.csv", "unit": "patient", "different": "diagnosis"}))
+    ('different diagnosis', 'different diagnoses')
+    """
+    one, more = _name_values(_rename(request, [request["different"]], request.rows.periods))
+    return f"different {one}", f"different {more}"
+
+
+def _name_values(names: Sequence[str]) -> tuple[str, str]:
     if len(names) != 1:
         return f"combination of {_join(names)}", f"combinations of {_join(names)}"
     name = names[0]
@@ -170,7 +186,8 @@ def _by(request: Request) -> str:
         every = get("every")
         periods = periods if every is None else {every: column}
     edges = get("edges")
-    names += [column for column, _ in (edges or ()) if column not in names] if _is_by_column(edges) else []
+    more = [column for column, _ in edges] if edges and _is_by_column(edges) else []
+    names += [column for column in more if column not in names and column != get("different")]
     words = _rename(request, names, periods)
     listed = f" by {_join(words)}" if words else ""
     return (
@@ -223,6 +240,7 @@ def _where(request: Request) -> str:
     if not where:
         return ""
     counts_people = request.rows.unit is not None and not request.values.get("rows")
+    counts_people = counts_people and request.values.get("different") is None
     if counts_people and request.kind.name in ("count", "histogram", "tables", *_SELECTIONS):
         return f", with at least one {words.row} where {where}"
     return f", of {words.rows} where {where}"
@@ -232,6 +250,8 @@ def _each_in_one(request: Request) -> str:
     get = request.values.get
     # Of tables, each person is in one cell unless more are asked for.
     usual = request.kind.name == "tables" and request.rows.unit is not None and get("most_items") is None
+    if get("different") is not None:
+        return ""
     return " (each in one)" if get("by") and (get("one_each") or get("most_items") == 1 or usual) else ""
 
 

@@ -35,6 +35,7 @@ class Counts(Known):
         of records is public. A Ledger charges by it. Values with "replace" cannot be monotone.
     most_items: the number of items that one person counts in, at most; None where there is no bound. With a bound, all
         moves of one person add up to less, and noise for all items is smaller.
+    together: the furthest that all moves of one person add up to, where that is less than these two say.
 
     >>> counts = Counts(items=["flu", "cold"], values=[120, 80], monotone=True)
     >>> counts
@@ -51,6 +52,7 @@ class Counts(Known):
     adjacency: Adjacency = "add-remove"
     most_items: int | None = None
     above: int | None = field(default=None, repr=False)
+    together: Number | None = None
 
     def __post_init__(self) -> None:
         distinct = isinstance(self.items, range | BinLabels)
@@ -77,6 +79,9 @@ class Counts(Known):
             object.__setattr__(self, "above", steps_off(self.above or 0, self.values, Grid(1)))
         if self.most_items is not None:
             object.__setattr__(self, "most_items", whole(self.most_items, "most_items"))
+        if self.together is not None:
+            together = positive(self.together, "together", "It is how far one person can move all values together.")
+            object.__setattr__(self, "together", together)
         object.__setattr__(self, "items", items)
         object.__setattr__(self, "values", values)
         object.__setattr__(self, "sensitivity", sensitivity)
@@ -94,7 +99,8 @@ class Counts(Known):
         """One person may be in every item that a bound allows; whoever replaces another moves the items of both."""
         people = 1 if self.adjacency == "add-remove" else 2
         most = len(self) if self.most_items is None else min(len(self), people * self.most_items)
-        return most * self.each
+        apart = most * self.each
+        return apart if self.together is None else min(apart, people * Fraction(self.together))
 
     @property
     def names(self) -> Sequence[Any]:

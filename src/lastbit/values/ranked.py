@@ -119,6 +119,50 @@ class RankedUnlisted(RankedCounts):
         return Unlisted(fetch=lambda n: (items[:n], steps[:n]), most_items=most, **self.facts)
 
 
+@dataclass(frozen=True, eq=False)
+class DifferentValues(RankedCounts):
+    """Private: how many different values each group has, by the lowest rank of a value in the lots of its units.
+
+    A pair is a group and a value. The lot of a unit orders its own pairs, and of `most` pairs the first ones count. A
+    group has a value if some unit has the pair among those. `units` are the values whose lowest rank is this one, and
+    `heads` the units that have some pair of the group at it.
+
+    One unit moves all numbers together by `most` at most: which pairs of a unit count follows from its own pairs and
+    the key, and a group has the values of the union over its units. So a unit that comes adds to this union no pair but
+    its own, of which `most` count at most, and takes none away, whatever the others have. In one group it moves the
+    number by `most` too, or by all values that are listed, where these are fewer.
+
+    >>> lots = DifferentValues(("north",), np.array([0, 0]), np.array([1, 2]), np.array([3, 2]), heads=np.array([5, 4]))
+    >>> lots.keep_first(1).values.tolist(), lots.keep_first(2).values.tolist(), lots.keep_first(2).sensitivity
+    ([3], [5], Fraction(2, 1))
+    >>> lots.numbers_of_items.tolist()
+    [0, 1, 4]
+    """
+
+    listed: int | None = None
+    """How many values are listed; None where nobody listed them."""
+
+    def keep_first(self, most: int) -> Counts:
+        """Return how many different values the groups have where so many pairs of a unit count."""
+        values = np.zeros(len(self.items), np.int64)
+        counted = self.ranks <= most
+        np.add.at(values, self.places[counted], self.units[counted])
+        each = reach_in_one(most, self.listed)
+        groups = min(most, len(self.items))
+        return Counts(
+            items=self.items, values=values, sensitivity=each, monotone=True, most_items=groups, together=most
+        )
+
+
+def reach_in_one(most: int, listed: int | None) -> int:
+    """Return how far one unit moves the number of different values of one group: all of its pairs may be in it.
+
+    >>> reach_in_one(12, 4), reach_in_one(3, 4), reach_in_one(5, None)
+    (4, 3, 5)
+    """
+    return most if listed is None else min(most, listed)
+
+
 def count_sides(below: int, above: int) -> Counts:
     """Return how many units have a number below the bounds, and above them, as counts of which one unit moves one.
 

@@ -10,9 +10,9 @@ from starlette.responses import Response
 from lastbit.errors import ParameterError
 from lastbit.questions.kinds import KINDS
 from lastbit.questions.option import Option, parse_options
-from lastbit.questions.plan import PLAN_OPTIONS, Plan, describe_plan, find_cost, make_plan, require_one_cost
+from lastbit.questions.plan import Plan, describe_plan, plan_accuracy
 from lastbit.questions.report import account_data, entry_data
-from lastbit.questions.shared_options import COST, LEDGER
+from lastbit.questions.shared_options import LEDGER, PRICE
 from lastbit.questions.value_types import Text, describe
 from lastbit.web.audit_pages import find_verdict
 from lastbit.web.desk import Confirmation
@@ -22,10 +22,10 @@ from lastbit.web.openapi import describe_kind, describe_service
 from lastbit.web.results import Result, find_result
 from lastbit.web.visit import NotThere, Pending, Visit, as_json
 
-_QUESTION: Final = ("question", "options", "table", "note", *(option.name for option in PLAN_OPTIONS))
+_QUESTION: Final = ("question", "options", "table", "note")
 """What the body of a question may have."""
 _KEY: Final = (Option("key", Text("KEY"), "The key of a confirmation.", "", spelling="key"),)
-_LIMIT: Final = (*COST, *(option for option in LEDGER if option.name == "note"))
+_LIMIT: Final = (*PRICE, *(option for option in LEDGER if option.name == "note"))
 _WAIT: Final = 30.0
 
 
@@ -64,13 +64,7 @@ def _make_plan(visit: Visit) -> Plan:
         raise ParameterError(f"options must be an object, from names to values: got {describe(options)}.")
     note, table = body.get("note"), body.get("table")
     request = visit.desk.parse(body.get("question"), options or {}, "service", table=table, note=note)
-    own = parse_options(
-        PLAN_OPTIONS, {option.name: body.get(option.name) for option in PLAN_OPTIONS}, "service", "plan"
-    )
-    if own["within"] is not None:
-        require_one_cost(request["epsilon"], request["rho"], own["within"])
-        request = find_cost(request, own["within"], own["people"])
-    return make_plan(request, units=own["people"])
+    return plan_accuracy(request)
 
 
 def confirmations(visit: Visit) -> Response:

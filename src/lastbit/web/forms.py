@@ -14,9 +14,9 @@ from lastbit.errors import ParameterError
 from lastbit.questions.domains import Domain, Domains
 from lastbit.questions.kinds import find_kind
 from lastbit.questions.option import Option
-from lastbit.questions.plan import PLAN_OPTIONS
 from lastbit.questions.rendering import AnswerView
 from lastbit.questions.value_types import Flag, OneOf, WholeNumber, describe
+from lastbit.questions.within import UNITS
 from lastbit.web.display import display_texts
 
 
@@ -76,8 +76,8 @@ class Topic:
 
     @cached_property
     def options(self) -> dict[str, Option]:
-        """The options of the question and of its plan, by name."""
-        return {option.name: option for option in (*find_kind(self.kind).options, *PLAN_OPTIONS)}
+        """The options of the question, by name."""
+        return {option.name: option for option in find_kind(self.kind).options}
 
     @property
     def takes_unlisted_items(self) -> bool:
@@ -189,7 +189,7 @@ _GROUPS: Final = (Field("by", ("Column of groups, if any",)), Field("domain", ("
 _LEVEL: Final = Field("level", ("Intervals hold with probability",))
 _LAST: Final = (
     Field("where", ("Only rows where",)),
-    Field("people", ("A guess how many people there are",)),
+    Field("people", ("A guess how many people there are",), str(UNITS)),
     _LEVEL,
 )
 DISPLAY: Final = (

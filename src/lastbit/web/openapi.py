@@ -8,7 +8,6 @@ from typing import Any, Final
 
 from lastbit.questions.kinds import KINDS
 from lastbit.questions.option import Option
-from lastbit.questions.plan import PLAN_OPTIONS
 from lastbit.questions.request import Kind
 
 _TOP: Final = {
@@ -21,9 +20,8 @@ OPERATIONS: Final[tuple[tuple[str, str, str, str, dict[str, Any] | None], ...]] 
     ("/api/questions", "get", "look", "The kinds of questions, and the options of each.", None),
     (
         "/api/plan", "post", "look",
-        "What a release costs and how accurate it is, with a sample on made-up values. Give within instead of a cost, "
-        "and the least epsilon follows. Nothing is read and nothing is spent.",
-        {**_TOP, "people": 1000},
+        "What a release costs and how accurate it is, with a sample on made-up values. Nothing is read or spent.",
+        _TOP,
     ),
     ("/api/confirmations", "post", "release", "A key that pays once for a question. Nothing is spent yet.", _TOP),
     (
@@ -78,7 +76,6 @@ def _describe_question(kind: Kind) -> dict[str, Any]:
     options = describe_kind(kind)["options"]
     properties = {name: {**option["schema"], "description": option["help"]} for name, option in options.items()}
     required = [name for name, option in options.items() if option["required"]]
-    own = {option.name: {**_schema(option), "description": option.help} for option in PLAN_OPTIONS}
     return {
         "type": "object",
         "description": kind.summary,
@@ -94,7 +91,6 @@ def _describe_question(kind: Kind) -> dict[str, Any]:
             },
             "table": {"type": "string", "description": "The table, where the server offers several."},
             "note": {"type": "string", "description": "A note for the ledger's history."},
-            **own,
         },
     }
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import number
-from lastbit.questions.option import parse_options
-from lastbit.questions.plan import PLAN_OPTIONS, Plan, find_cost, make_plan
+from lastbit.questions.plan import Plan, plan_accuracy
 from lastbit.web.forms import find_topic, read_form
 
 if TYPE_CHECKING:
@@ -27,16 +26,15 @@ def plan_form(desk: Desk, form: Mapping[str, str]) -> Plan:
     values = read_form(form, desk.lists)
     dial = form.get("from", "")
     wish = form.get(dial, "").strip() if dial in ("within", "drag") else None
-    own = parse_options(PLAN_OPTIONS, {"within": wish, "people": values.pop("people", None)}, "page", "plan")
-    if own["within"] is None:
+    if wish is not None:
+        values["within"] = wish
+    else:
         stop = _parse_stop(form.get("stop", ""))
         values["epsilon"] = STOPS[stop] if dial == "stop" else form.get("epsilon", "").strip() or _START
     request = desk.parse(
         find_topic(form).kind, values, "page", table=form.get("table") or None, note=form.get("note")
     )  # fmt: skip
-    if own["within"] is not None:
-        request = find_cost(request, own["within"], own["people"])
-    return make_plan(request, units=own["people"])
+    return plan_accuracy(request)
 
 
 def _parse_stop(text: str) -> int:
