@@ -33,6 +33,8 @@ _NOT_TEXTS: Final = frozenset(
         "about",
         "decimal_comma",
         "split",
+        "join",
+        "on",
         "epsilon",
         "delta",
         "rho",
@@ -47,7 +49,7 @@ _NOT_TEXTS: Final = frozenset(
 )
 """The keys whose values are numbers or lists. Whoever uses them checks them; all others are texts."""
 FORMATS: Final = ("html", "csv", "parquet", "svg", "png")
-_NAMES: Final = frozenset(("folder", "ledger", "dataset", "witness", "table", "join", "on"))
+_NAMES: Final = frozenset(("folder", "ledger", "dataset", "witness", "table"))
 """Texts that name something, and so are not empty."""
 _LISTS: Final = ("question", "compare")
 _OPEN: Final = ("columns", "let")

@@ -6,7 +6,6 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Final
 
 from lastbit.errors import ParameterError
@@ -17,6 +16,7 @@ from lastbit.questions.column_facts import ColumnFacts
 from lastbit.questions.domains import Domain, assign_domains, list_combinations
 from lastbit.questions.group_types import PERIODS, READINGS, add_columns, group_columns, imply_domains, split_groups
 from lastbit.questions.item_options import ItemOptions
+from lastbit.questions.join_types import describe_joined
 from lastbit.questions.number_types import ColumnBounds, assign_bounds
 from lastbit.questions.old_words import choose_limit, choose_weights
 from lastbit.questions.option import REQUIRED, Face, Option, parse_options
@@ -234,11 +234,10 @@ class Request:
 
     def _row_notes(self) -> Iterator[str]:
         """Yield what a row is, and what is public, where another table or items of a text say so."""
-        split, join, on = (self.values.get(name) for name in ("split", "join", "on"))
+        split, rows = self.values.get("split"), self.rows
         if split is not None:
             yield f"Each item of {split[0]} is {article(self.words.row)} {self.words.row} here."
-        if join is not None and on not in self.rows.unit_names:
-            yield f"What {PurePath(join).name} holds is public: only the rows of the table are protected."
+        yield from describe_joined(rows.join, rows.on, rows.unit_names, self.words)
 
     @cached_property
     def canonical(self) -> Request:
