@@ -15,8 +15,8 @@ from lastbit.errors import StudyError
 SECTIONS: Final[dict[str, frozenset[str]]] = {
     "study": frozenset(("title", "by", "contact", "edition", "why")),
     "data": frozenset(
-        ("files", "table", "unit", "where", "noun", "row", "about", "sql", "read_as", "separator", "encoding",
-         "decimal_comma", "split", "join", "on")
+        ("files", "table", "unit", "most_units", "where", "noun", "row", "about", "sql", "read_as", "separator",
+         "encoding", "decimal_comma", "split", "join", "on")
     ),
     "budget": frozenset(("epsilon", "delta", "rho", "ledger", "dataset", "witness")),
     "output": frozenset(
@@ -28,6 +28,7 @@ _NOT_TEXTS: Final = frozenset(
     (
         "files",
         "unit",
+        "most_units",
         "noun",
         "row",
         "about",

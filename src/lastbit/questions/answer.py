@@ -113,7 +113,7 @@ def protects_of(request: Request) -> str:
 
     if "source" not in request.values:
         return ""
-    if request.rows.unit_parts:
+    if request.rows.unit_parts and request.rows.most_units is None:
         return name_combination(UnitColumns().fact(request.rows.unit_parts))
     return "person" if request.values.get("unit") or request.values.get("counts") else "row"
 

@@ -115,12 +115,12 @@ def name_of_file(joined: str | JoinedFrame) -> str:
     return NO_NAME if isinstance(joined, JoinedFrame) else PurePath(_name_of(joined)).name
 
 
-def describe_joined(
+def describe_joins(
     joined: Sequence[str | JoinedFrame], on: Sequence[str], unit: Sequence[str], words: Words
 ) -> Iterator[str]:
     """Yield what is public of tables that are joined, and how rows of the same people meet.
 
-    >>> [*describe_joined(["old/regions.csv"], ["zip"], ["patient"], Words())]
+    >>> [*describe_joins(["old/regions.csv"], ["zip"], ["patient"], Words())]
     ['What regions.csv holds is public: only the rows of the table are protected.']
     """
     for other, column in zip(joined, on, strict=True):

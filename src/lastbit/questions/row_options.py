@@ -31,6 +31,8 @@ class RowOptions:
     """The column that says whom a row belongs to. Where several do, the plan makes this one: a key of them."""
     unit_parts: tuple[UnitColumn, ...] = ()
     """The columns whose combination is the unit; empty where one column is."""
+    most_units: int | None = None
+    """How many of these combinations one person has at most, where the first column names a person."""
     table: str | None = None
     split: tuple[str, str] | None = None
     join: tuple[str | JoinedFrame, ...] = ()
@@ -75,6 +77,11 @@ class RowOptions:
         twice = next((f"{column!r} is the column of --{name}" for name, column in named if column in made), None)
         if twice is not None:
             raise ParameterError(f"an expression of --by must have a name of its own: {twice}.")
+        if rows.most_units is not None and not rows.unit_parts:
+            raise ParameterError(
+                "--most-units says how many combinations of several --unit one person has: got one --unit. Write "
+                "--unit user --unit day, or leave it out. Nothing was read."
+            )
         rows.validate()
         return rows
 
@@ -194,6 +201,7 @@ class RowOptions:
             binned={column: (own, self.bin_missing) for column, own in bins.items()},
             comma=self.decimal_comma,
             unit=None if self.unit is None or not self.unit_parts else (self.unit, self._unit_columns),
+            most_units=self.most_units,
         )
 
     @property

@@ -73,6 +73,12 @@ COLUMNS: Final = (
 TABLE: Final = (
     SOURCE,
     UNIT,
+    Option(
+        "most_units", WholeNumber(),
+        "With several --unit: of whoever the first one names, at most so many combinations are read, picked at random. "
+        "Then the cost of all of them together is stated, and an account for persons pays it.",
+        part="table", faces=OWNER,
+    ),
     Option("table", Text("NAME"), "The table, when FILE is a database.", part="table", faces=OWNER),
     Option(
         "split", Pair("COLUMN SEPARATOR", COLUMN, Text("SEPARATOR")),
