@@ -136,6 +136,13 @@ def test_every_kind_states_the_cost_of_a_user(kind: str, edits: str) -> None:
     assert "not all with the same user" not in str(answer) + answer.methods()
 
 
+def test_a_ranking_of_found_items_costs_a_person_once(edits: str) -> None:
+    options = {"source": edits, "by": "ward", "discover": True, "k": 1, "numbers": True, "most_items": 1}
+    options |= {"delta": "1e-9", "epsilon": 1}
+    of_one = KINDS["top"].parse({**options, **DAYS}).question.mechanism.cost
+    assert KINDS["top"].parse({**options, **THREE}).question.mechanism.cost == of_one.of_group(3)
+
+
 def test_an_account_for_people_pays_for_all_days(edits: str, capsys: Any) -> None:
     ledger = lb.Ledger("budget.db")
     ledger.create("users", epsilon=9)
