@@ -13,7 +13,7 @@ from lastbit.questions.shared_options import GROUPS, TABLE
 
 def make_rows(source: Any, **options: Any) -> RowOptions:
     """The options of a table."""
-    return RowOptions.of(parse_options(TABLE, {"source": source, **options}, "command", "a test"))
+    return RowOptions.of(parse_options(TABLE, {"source": source, **options}, "python", "a test"))
 
 
 def make_items(**options: Any) -> ItemOptions:

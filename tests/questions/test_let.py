@@ -80,13 +80,70 @@ def test_facts_of_another_file(visits: Any) -> None:
     assert list(drugs["value"]) == [1, 2]
 
 
+def test_several_tables_and_tables_of_libraries(visits: Any) -> None:
+    """A file or a frame of either kind gives one answer; the text says what is public, and how rows meet."""
+    regions, drugs = pd.read_csv("regions.csv", dtype=str), pd.read_csv("drugs.csv")
+    if isinstance(visits, str):
+        drugs["patient"] = drugs["patient"].astype("string")
+    asked = {"by": {"drug": ["p", "q"], "region": ["north", "south"]}, **LARGE}
+    answers = [
+        lb.ask("count", visits, join=joined, on=["zip", "patient"], **asked)
+        for joined in (["regions.csv", "drugs.csv"], [regions, drugs], [regions, "drugs.csv"])
+    ]
+    for answer in answers:
+        assert list(answer.to_frame()["value"]) == [1, 1, 2, 1]
+    assert "What regions.csv holds is public" in str(answers[0])
+    assert "What the joined table holds is public" in str(answers[1])
+    assert "meets each of their rows in the joined table; of more than 1,000,000 such pairs" in str(answers[1])
+    rows = lb.ask("count", visits, join=drugs, on="patient", rows=True, most_rows=5, **LARGE).to_frame()
+    assert rows["bounded_value"][0] == 5 + 2 + 1
+
+
+def test_a_frame_has_no_name_in_the_books(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two frames are never one question, so that no answer of one is shown for the other."""
+    monkeypatch.chdir(tmp_path)
+    Path("visits.csv").write_text("patient,zip\n1,a\n2,b\n", encoding="utf-8")
+    regions = pd.DataFrame({"zip": ["a", "b"], "region": ["north", "south"]})
+    ledger = lb.Ledger("budget.db")
+    ledger.create("clinic", epsilon=5000)
+    paid = {"ledger": "budget.db", "dataset": "clinic"}
+    asked = {"unit": "patient", "on": "zip", "by": "region", "domain": ["north", "south"], "epsilon": 1000}
+    for joined in (regions, regions.assign(region=["south", "south"])):
+        lb.ask("count", "visits.csv", join=joined, **asked, **paid)
+    assert ledger.account("clinic").spent == 2000
+    assert {json.loads(entry.question)["table"][-1] for entry in ledger.history("clinic") if entry.question} == {"-"}
+    with pytest.raises(lb.ParameterError, match="--reuse needs tables that have names"):
+        lb.ask("count", "visits.csv", join=regions, reuse=True, **asked, **paid)
+    with pytest.raises(lb.ParameterError, match="the table itself"):
+        lb.ask("count", "visits.csv", join="budget.db#entries", **asked, **paid)
+    assert ledger.account("clinic").spent == 2000
+
+
+def test_a_password_of_a_table_that_is_joined_is_nowhere() -> None:
+    place = "postgresql://bob:hunter2@db/clinic#drugs"
+    options = {"source": "v.csv", "unit": "patient", "join": place, "on": "patient", "epsilon": 1}
+    request = KINDS["count"].parse(options)
+    texts = (request.command, request.python, request.about, json.dumps(identity_of(request)))
+    assert [text for text in texts if "hunter2" in text] == []
+    assert "--join 'postgresql://bob@db/clinic#drugs'" in request.command
+    other = KINDS["count"].parse({**options, "join": place.replace("#drugs", "#doses")})
+    assert identity_of(other) != identity_of(request)
+    same = KINDS["count"].parse({**options, "join": "postgres://db/clinic?user=bob#drugs"})
+    assert identity_of(same)["table"] == identity_of(request)["table"]
+
+
 @pytest.mark.parametrize("visits", ["file"], indirect=True)
 def test_the_command_says_the_same(visits: str, capsys: pytest.CaptureFixture[str]) -> None:
     words = f"count {visits} --unit patient --let 'n = count(*)' --let 'soon=n > 1' --where soon "
-    words += "--split codes ';' --join regions.csv --on zip --epsilon 1000"
+    words += "--split codes ';' --join regions.csv --on zip --join drugs.csv --on patient --epsilon 1000"
     assert run(f"{words} --json") == 0
     assert json.loads(capsys.readouterr().out)["value"] == [2]
     assert run(f"plan {words}") == run(f"{words} --dry-run") == 0
+    assert KINDS["count"].parse(
+        {"source": visits, "unit": "patient", "join": ["regions.csv", "drugs.csv"], "on": ["zip", "patient"]}
+        | {"epsilon": 1}
+    ).command == ("lastbit count visits.csv --unit patient --join regions.csv --join drugs.csv --on zip --on patient "
+                  "--epsilon 1")  # fmt: skip
     request = KINDS["count"].parse(
         {"source": visits, "unit": "patient", "let": {"n": "count(*)"}, "split": ["codes", ";"], "epsilon": 1}
     )
@@ -107,11 +164,11 @@ def test_a_question_is_known_again(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     others = [{}, {"let": {"a": "count(*)"}}, {"let": lets}]
     others += [{"let": lets, "join": name, "on": "zip"} for name in ("other.csv", "old/regions.csv")]
     assert all(identity(**other) != same for other in others)
-    for joined in (None, "regions.csv", str(tmp_path / "regions.csv")):
+    for joined in ((), ("regions.csv",), (str(tmp_path / "regions.csv"),)):
         found = rebuild_request(json.dumps(same), ["v.csv"], lambda _: None, joined, epsilon=1)
         assert found is not None
         assert dict(found["let"]) == lets
-    assert rebuild_request(json.dumps(same), ["v.csv"], lambda _: None, "old/regions.csv", epsilon=1) is None
+    assert rebuild_request(json.dumps(same), ["v.csv"], lambda _: None, ("old/regions.csv",), epsilon=1) is None
 
 
 @pytest.mark.parametrize("options", [{"let": {"n": "count(*)"}}, {"join": "facts.csv", "on": "zip"}])
@@ -189,6 +246,8 @@ def test_spark_says_before_reading_that_it_cannot(session: Any) -> None:
     for kind, options in {"count": {}, "tables": {"by": "n", "domain": {"n": [1, 2]}, "where": "m > 0"}}.items():
         with pytest.raises(lb.ParameterError, match="Spark"):
             lb.ask(kind, frame, unit="patient", let={"m": "count(*)"}, rho=1, **options)
+    with pytest.raises(lb.ParameterError, match=r"Bring it here.*Nothing was read"):
+        lb.ask("count", pd.DataFrame({"patient": ["a"]}), unit="patient", join=frame, on="patient", epsilon=1)
 
 
 STUDY = (
@@ -233,6 +292,20 @@ def test_a_study_has_columns_that_every_question_may_use(tmp_path: Path) -> None
     assert lb.Publication.from_file(make_study(elsewhere, STUDY)).hash == publication.hash
 
 
+def test_a_study_joins_several_tables(tmp_path: Path) -> None:
+    (tmp_path / "towns.csv").write_text("region,town\nnorth,york\nsouth,bath\n")
+    (tmp_path / "rivers.csv").write_text("town,river\nyork,ouse\nbath,avon\n")
+    text = STUDY.replace(
+        'join = "towns.csv"\non = "region"', 'join = ["towns.csv", "rivers.csv"]\non = ["region", "town"]'
+    )
+    text = text.replace('by = "town"\ndomain = ["york", "bath"]', 'by = "river"\ndomain = ["ouse", "avon"]')
+    publication = lb.Publication.from_file(make_study(tmp_path, text))
+    assert publication.check() == ()
+    assert list(publication.run()["dear_in_towns"].to_frame()["river"]) == ["ouse", "avon"]
+    assert lb.verify(tmp_path / "report", audit=False).holds
+    assert str(tmp_path) not in (tmp_path / "report" / "release.json").read_text()
+
+
 @pytest.mark.parametrize(
     ("right", "wrong", "key", "words"),
     [
@@ -241,6 +314,8 @@ def test_a_study_has_columns_that_every_question_may_use(tmp_path: Path) -> None
         ('visits = "count(*)"', "visits = 3", "let.visits", "must be text"),
         ('let = { twice = "visits > 1" }', 'let = { visits = "1" }', "question[5].let", r"and so does \[let\]"),
         ('on = "region"', 'on = "ward"', "data.on", "ward"),
+        ('join = "towns.csv"', "join = 7", "data.join", "must be a file"),
+        ('on = "region"', 'on = ["region", "town"]', "data.join", "each with its own"),
     ],
 )
 def test_what_cannot_be_in_a_study(right: str, wrong: str, key: str, words: str, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from lastbit.errors import LastbitError, ParameterError
+from lastbit.questions.join_types import read_joined
 
 if TYPE_CHECKING:
     from lastbit.questions.request import Request
@@ -74,7 +75,8 @@ def inputs_of(request: Request) -> list[str]:
     domains = [domain.text for domain in request.values.get("domain") or () if domain.text]
     sources = [name for name in request.values.get("source") or () if name != "-" and "://" not in name]
     ledger = (request.values.get("ledger") or "").removeprefix("sqlite:///")
-    others = (request.values.get(name) for name in ("witness", "rate", "join"))
+    others = [request.values.get(name) for name in ("witness", "rate")]
+    others += [path for joined in request.values.get("join") or () for path in read_joined(joined).paths]
     with suppress(LastbitError):  # a pattern without a file is refused where the table is read
         sources = [*sources, *expand_paths(sources)]
     return [*sources, *domains, *([ledger] if ledger and "://" not in ledger else []), *filter(None, others)]

@@ -246,7 +246,8 @@ class Account:
         raise LedgerError(
             f"the account {self.dataset!r} adds up what is promised to {_whom(self.protects)}, and this release "
             f"protects {_whom(own)}. Ask with the unit of the account, or create another account for this one: lastbit "
-            "budget create NAME. Nothing was drawn and nothing was charged."
+            f"budget create NAME. {_MOST if self.protects == 'person' else ''}"
+            "Nothing was drawn and nothing was charged."
         )
 
     def after_price(self, price: Price) -> Account:
@@ -338,6 +339,11 @@ class Account:
         else:
             sums = f"limit={self.text!r}, left={ {name: format_down(amount) for name, amount in self.left.items()}!r}"
         return f"Account(dataset={self.dataset!r}, {sums}, adjacency={self.adjacency!r})"
+
+
+_MOST: Final = (
+    "Or say how many combinations of one person count, with --most-units: then the account pays for all of them. "
+)
 
 
 def _whom(protects: str) -> str:

@@ -19,6 +19,8 @@ from lastbit.privacy.rate import Rate
 _NONE: Final = Fraction(0)
 _FAR: Final = Fraction(1 << 200)
 """No delta is looked for beyond this epsilon: it is the least that is stated."""
+_FAR_GROUP: Final = Fraction(1 << 14)
+"""Beyond this epsilon the delta of a group is 1."""
 _RHO_RANGE: Final = Fraction(1, 1 << 1000), Fraction(1 << 1000)
 
 
@@ -257,11 +259,33 @@ class Cost:
         >>> Cost.of(1).of_two().epsilon, Cost.zcdp("1/8").of_two().rho
         (Fraction(2, 1), Fraction(1, 2))
         """
+        two = self.of_group(2)
+        return two if self.rho_of_two is None or self.delta else replace(two, stated_rho=self.rho_of_two)
+
+    def of_group(self, size: int) -> Cost:
+        """Return the cost where neighbours differ by so many steps that this cost is for, as a user with many days.
+
+        An epsilon counts `size` times, a rho `size` squared times (Bun and Steinke 2016, Proposition 1.9), and a delta
+        1 + e^epsilon + … + e^((size-1)·epsilon) times (Vadhan 2017, Lemma 2.2). Where there is a delta and no epsilon
+        nothing is known.
+
+        >>> Cost.of("1/10").of_group(30).epsilon, Cost.zcdp("1/900").of_group(30).rho
+        (Fraction(3, 1), Fraction(1, 1))
+        >>> Cost(Fraction(1, 10), None, Fraction(1, 10**6)).of_group(30).text
+        'epsilon 3, delta 0.0001814696'
+        """
         if not self.delta:
-            rho = None if self.stated_rho is None else self.rho_of_two or 4 * self.stated_rho
-            return Cost(None if self.epsilon is None else self._times(2).epsilon, rho, in_rho=self.in_rho)
-        delta = short_upper(self.delta * (1 + self.odds_bounds()[1]), zcdp.BITS)
-        return Cost(self._times(2).epsilon, None, min(delta, Fraction(1)))
+            rho = None if self.stated_rho is None else size * size * self.stated_rho
+            return Cost(None if self.epsilon is None else self._times(size).epsilon, rho, in_rho=self.in_rho)
+        if self.epsilon is None:
+            raise ParameterError(f"a cost with an epsilon is needed here: got {self.text}. Ask for an epsilon instead.")
+        if size == 1:
+            return self
+        group = self._times(size)
+        if group.nats_lower >= _FAR_GROUP:
+            return Cost(group.epsilon, None, Fraction(1))
+        steps = (group.odds_bounds()[1] - 1) / (self.odds_bounds()[0] - 1)
+        return Cost(group.epsilon, None, min(short_upper(self.delta * steps, zcdp.BITS), Fraction(1)))
 
     def with_rho_of_two(self, rho: Fraction) -> Cost:
         """Return the same cost, where so much is known for neighbours that differ by two steps.

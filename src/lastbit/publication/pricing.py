@@ -120,12 +120,21 @@ def _accuracy_at(budget: Budget, wish: Wish, price: Fraction, delta: Fraction | 
 
 
 def at_price(budget: Budget, wish: Wish, price: Fraction, delta: Fraction | None, people: int) -> Request:
-    """Return the question at a price: a rho buys Gaussian noise, or the epsilon that costs this rho, what is better."""
-    question = wish.request.change(level=WISH_LEVEL)
+    """Return the question at a price: a rho buys Gaussian noise, or the epsilon that costs this rho, what is better.
+
+    Where a person has several units, the price is of all of them, and what a question costs is of one.
+    """
+    question, size = wish.request.change(level=WISH_LEVEL), wish.request.rows.most_units or 1
+    if size > 1 and delta is not None:
+        raise ParameterError(
+            "most_units goes with groups that are listed: the delta that shows others grows with every unit of a "
+            "person. List the groups, or leave most_units out."
+        )
     more = {} if delta is None else {"delta": delta}
-    costs: list[dict[str, Fraction]] = [{budget.currency: price}]
+    of_one = price / (size * size if budget.currency == "rho" else size)
+    costs: list[dict[str, Fraction]] = [{budget.currency: of_one}]
     if budget.currency == "rho":
-        costs.append({"epsilon": round_down(epsilon_for(price), 10)})
+        costs.append({"epsilon": round_down(epsilon_for(price) / size, 10)})
     requests: list[tuple[Fraction, int, Request]] = []
     refusal: LastbitError | None = None
     for cost in costs:

@@ -141,14 +141,16 @@ def _belongs_to_questions(option: Option) -> bool:
         return False  # the file has one, and the plan shares it out
     if option.name in SHOWN_OPTIONS or option.name == "override":
         return True
-    return option.part == "question" or (option.part == "table" and option.name not in ("source", "unit", "table"))
+    return option.part == "question" or (
+        option.part == "table" and option.name not in ("source", "unit", "most_units", "table")
+    )
 
 
 def _build_request(study: Study, typed: Mapping[str, Any], kind: Kind) -> Request:
     """Return the request of a question: its own options, and those of [data], [columns] and [let]."""
     options = {option.name: option for option in kind.options}
     values: dict[str, Any] = {
-        _DATA.get(name, name): study.place(value) if name == "join" else value
+        _DATA.get(name, name): _place_joins(study, value) if name == "join" else value
         for name, value in study.data.items()
         if _DATA.get(name, name) in options and name not in ("files", "where", "about")
     }
@@ -259,9 +261,14 @@ def _find_files(study: Study, option: Option, value: Any) -> Any:
     """Return the value with the paths that it names found from the folder of the study file."""
     if option.name == "domain" and isinstance(value, str) and (study.folder / value).is_file():
         return study.place(value)
-    if option.name == "join" and isinstance(value, str):
-        return study.place(value)
-    return value
+    return _place_joins(study, value) if option.name == "join" else value
+
+
+def _place_joins(study: Study, value: Any) -> Any:
+    """Return tables that are joined, found from the folder of the study file."""
+    if isinstance(value, list):
+        return [_place_joins(study, part) for part in value]
+    return study.place(value) if isinstance(value, str) else value
 
 
 def discovers(request: Request) -> bool:

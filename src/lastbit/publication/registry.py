@@ -14,6 +14,7 @@ from typing import Any, Final
 from lastbit.exact.numbers import number
 from lastbit.output.words import plural
 from lastbit.questions.rendering import AnswerView
+from lastbit.questions.unit_types import find_protected
 
 _HEAD: Final = """\
 # A draft for the registry of deployments of differential privacy: github.com/opendp/deployments-registry-data
@@ -31,11 +32,13 @@ def render_registry(certificate: Mapping[str, Any], views: Mapping[str, AnswerVi
 def _describe(certificate: Mapping[str, Any], views: Mapping[str, AnswerView]) -> dict[str, Any]:
     """Return the fields of the registry, in its order."""
     words, plan = certificate["study"], certificate["plan"]
-    person, people = certificate["nouns"]
+    people = certificate["nouns"][1]
     date = _charge_date(certificate)
     curator = words.get("by", "")
-    unit = plan["questions"][0]["options"].get("unit")
-    rows = "one row" if unit is None else f"all rows of one {person}, which have one value of {_name_columns(unit)}"
+    options = plan["questions"][0]["options"]
+    unit, protected = options.get("unit"), find_protected(options, certificate["nouns"])[0]
+    unit = unit if unit is None or options.get("most_units") is None else protected
+    rows = "one row" if unit is None else f"all rows of one {protected}, which have one value of {_name_columns(unit)}"
     variant, parameters = _describe_loss(plan["budget"])
     titles = "".join(f"\n- {view.title}" for view in views.values())
     done = [f"- {view.title}: {text}" for view in views.values() for text in view.report.post_processing]
@@ -62,7 +65,7 @@ def _describe(certificate: Mapping[str, Any], views: Mapping[str, AnswerView]) -
                 "unprotected_quantities": f"None. Lists, bounds and conditions are declared beforehand.{rates}",
             },
             "privacy_loss": {
-                "privacy_unit": person,
+                "privacy_unit": protected,
                 "privacy_unit_details": f"Two tables are adjacent where one is the other without {rows}.",
                 "privacy_parameters": parameters,
                 "privacy_parameters_details": f"All questions together cost {plan['cost']}, which is within the budget "

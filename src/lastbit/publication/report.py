@@ -11,7 +11,7 @@ from lastbit.output.table import html_table
 from lastbit.output.words import Words
 from lastbit.publication.meaning import explain_cost
 from lastbit.questions.rendering import AnswerView
-from lastbit.questions.unit_types import describe_combination, read_unit_names
+from lastbit.questions.unit_types import describe_combination, find_protected, read_unit_names
 
 _STYLE: Final = """
 @page {
@@ -97,7 +97,7 @@ def _render_methods(views: Mapping[str, AnswerView]) -> str:
 def _render_meaning(certificate: Mapping[str, Any]) -> str:
     """Return the page on what the cost means here."""
     plan = certificate["plan"]
-    meaning = explain_cost(plan["budget"], *certificate["nouns"])
+    meaning = explain_cost(plan["budget"], *find_protected(plan["questions"][0]["options"], certificate["nouns"]))
     promise = _describe_unit(certificate)
     paragraphs = [f"<p>{escape(line)}</p>" for line in (*meaning.before, *promise)]
     paragraphs.append(html_table(meaning.names, meaning.rows, meaning.caption))
@@ -109,10 +109,11 @@ def _render_meaning(certificate: Mapping[str, Any]) -> str:
 
 def _describe_unit(certificate: Mapping[str, Any]) -> list[str]:
     """Return what is protected, and what is not, where several columns are the unit."""
-    units = [question["options"].get("unit") for question in certificate["plan"]["questions"]]
-    if not isinstance(units[0], list):
+    options = certificate["plan"]["questions"][0]["options"]
+    if not isinstance(options.get("unit"), list):
         return []
-    return describe_combination(read_unit_names(units[0]), Words(*certificate["nouns"]))[:1]
+    names, words = read_unit_names(options["unit"]), Words(*certificate["nouns"])
+    return describe_combination(names, words, options.get("most_units"))[:1]
 
 
 def _render_citation(certificate: Mapping[str, Any]) -> str:

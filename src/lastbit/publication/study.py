@@ -15,8 +15,8 @@ from lastbit.errors import StudyError
 SECTIONS: Final[dict[str, frozenset[str]]] = {
     "study": frozenset(("title", "by", "contact", "edition", "why")),
     "data": frozenset(
-        ("files", "table", "unit", "where", "noun", "row", "about", "sql", "read_as", "separator", "encoding",
-         "decimal_comma", "split", "join", "on")
+        ("files", "table", "unit", "most_units", "where", "noun", "row", "about", "sql", "read_as", "separator",
+         "encoding", "decimal_comma", "split", "join", "on")
     ),
     "budget": frozenset(("epsilon", "delta", "rho", "ledger", "dataset", "witness")),
     "output": frozenset(
@@ -28,11 +28,14 @@ _NOT_TEXTS: Final = frozenset(
     (
         "files",
         "unit",
+        "most_units",
         "noun",
         "row",
         "about",
         "decimal_comma",
         "split",
+        "join",
+        "on",
         "epsilon",
         "delta",
         "rho",
@@ -47,7 +50,7 @@ _NOT_TEXTS: Final = frozenset(
 )
 """The keys whose values are numbers or lists. Whoever uses them checks them; all others are texts."""
 FORMATS: Final = ("html", "csv", "parquet", "svg", "png")
-_NAMES: Final = frozenset(("folder", "ledger", "dataset", "witness", "table", "join", "on"))
+_NAMES: Final = frozenset(("folder", "ledger", "dataset", "witness", "table"))
 """Texts that name something, and so are not empty."""
 _LISTS: Final = ("question", "compare")
 _OPEN: Final = ("columns", "let")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from lastbit.errors import ParameterError
 from lastbit.questions.identity import identity_of, list_sources, parse_identity
+from lastbit.questions.join_types import NO_NAME, read_joined
 from lastbit.questions.option import OWNER
 from lastbit.questions.question import TABLE_ADJACENCY
 from lastbit.questions.refusals import refuse_in_words_of_options
@@ -54,13 +55,13 @@ class Payer:
                     "--reuse looks for the release in a ledger: pass --ledger FILE --dataset NAME too."
                 )
             return None
-        sources: Sequence[str] = request.values.get("source") or ()
-        if reuse and "-" in sources:
+        if reuse and not _has_names(request):
             raise ParameterError(
-                "--reuse needs a table that has a name: through - comes another table each time. Save it as a file "
-                "first, or leave --reuse out."
+                "--reuse needs tables that have names: through - comes another table each time, and a table of a "
+                "library has none. Save it as a file first, or leave --reuse out."
             )
-        refuse_same_file(location, sources)
+        joined = (path for other in request.values.get("join") or () for path in read_joined(other).paths)
+        refuse_same_file(location, [*(request.values.get("source") or ()), *joined])
         from lastbit.ledger import Identity, Ledger
 
         identity = Identity(identity_of(request), request.about, protects_of(request))
@@ -90,10 +91,20 @@ class Payer:
             )
 
     def find_answer(self, request: Request) -> Entry | None:
-        """Return the entry that has answered this very question before, of the same files, by whatever name."""
+        """Return the entry that has answered this very question before, of the same files, by whatever name.
+
+        None for a table without a name: nobody could say that it was the same one.
+        """
+        if not _has_names(request):
+            return None
         return self.ledger.answer(
             self.dataset, request.question.mechanism, adjacency=TABLE_ADJACENCY, question=self.identity
         )  # fmt: skip
+
+
+def _has_names(request: Request) -> bool:
+    """Return whether all tables that a request reads have names."""
+    return NO_NAME not in identity_of(request)["table"]
 
 
 def protects_of(request: Request) -> str:
@@ -102,7 +113,7 @@ def protects_of(request: Request) -> str:
 
     if "source" not in request.values:
         return ""
-    if request.rows.unit_parts:
+    if request.rows.unit_parts and request.rows.most_units is None:
         return name_combination(UnitColumns().fact(request.rows.unit_parts))
     return "person" if request.values.get("unit") or request.values.get("counts") else "row"
 

@@ -96,7 +96,8 @@ def list_found_items(request: Request) -> Question:
 
     The count costs the same, and publishes all items that are found. So the ledger takes both for one question.
     """
-    question = request.canonical.question
+    count = request.canonical
+    question = count.kind.build(count)
     return replace(question, report=lambda published: _take_first(question.report(published), request))
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from lastbit.errors import LastbitError, ParameterError
 from lastbit.output.addresses import UNREADABLE, public_address
+from lastbit.questions.join_types import read_joined
 
 if TYPE_CHECKING:
     from lastbit.questions.domains import Domain
@@ -49,8 +50,8 @@ def identity_of(request: Request) -> dict[str, Any]:
     name = request.kind.name
     if request.kind.canonicalize is not None:
         name, facts = request.kind.canonicalize(facts)
-    joined = request.values.get("join")
-    table = [*map(_identify_source, (*request.values.get("source", ()), *([] if joined is None else [joined])))]
+    joined = (read_joined(other).place for other in request.values.get("join") or ())
+    table = [*map(_identify_source, (*request.values.get("source", ()), *joined))]
     return {"version": VERSION, "question": name, "table": table, "options": facts}
 
 
@@ -71,26 +72,27 @@ def parse_identity(text: str) -> dict[str, Any]:
 
 
 def list_sources(facts: Mapping[str, Any]) -> list[str]:
-    """Return the files that hold the rows: in the facts of a question, the file that is joined stands behind them.
+    """Return the files that hold the rows: in the facts of a question, those that are joined stand behind them.
 
     >>> list_sources({"table": ["visits", "regions"], "options": {"join": "regions.csv", "on": "zip"}})
     ['visits']
     """
     table: list[str] = facts["table"]
-    return table[:-1] if "join" in facts["options"] else table
+    joined = facts["options"].get("join", [])
+    return table[: len(table) - (1 if isinstance(joined, str) else len(joined))]
 
 
 def rebuild_request(
     text: str,
     source: Sequence[str],
     find_domain: Callable[[str], Domain | None],
-    joined: str | None = None,
+    joined: Sequence[Any] = (),
     **values: Any,
 ) -> Request | None:
     """Return the request about this table that has this identity; None where there is none.
 
     The books keep digests of domains: `find_domain` returns the domain with a digest, where somebody still has it.
-    They keep the name of a file that is joined, without its place: `joined` is where it lies.
+    They keep the names of tables that are joined, without their places: `joined` is where these lie.
     `values` are options that are no part of an identity.
     """
     from lastbit.questions.kinds import find_kind
@@ -100,7 +102,7 @@ def rebuild_request(
     if not facts or list_sources(facts) != [*map(_identify_source, source)]:
         return None
     options = dict(facts["options"])
-    if "join" in options and joined is not None:
+    if "join" in options and joined:
         options["join"] = joined
     if {"epsilon", "rho"} & options.keys():  # as it was asked for, where the books have another form of the cost
         values = {name: value for name, value in values.items() if name not in ("epsilon", "rho")}

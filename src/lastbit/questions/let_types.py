@@ -1,16 +1,15 @@
-"""The types of `--let` and `--join`: columns of a person's rows, and a file beside the table."""
+"""The type of `--let`: columns of a person's rows."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import PurePath
 from typing import Any, Final
 
 from lastbit.errors import ParameterError
 from lastbit.questions.option import Face
-from lastbit.questions.value_types import Place, Text, describe
+from lastbit.questions.value_types import Text, describe
 
 _NAME: Final = re.compile(r"[^\W\d]\w{0,99}")
 _EXAMPLE: Final = "Write --let 'visits = count(*)'."
@@ -83,12 +82,3 @@ class Lets:
     def schema(self) -> dict[str, Any]:
         """The JSON Schema of a mapping from names to expressions."""
         return {"type": ["object", "array", "string"]}
-
-
-@dataclass(frozen=True)
-class JoinedFile(Place):
-    """A file that is joined. A plan knows it by its name; the books know its place too, as that of the rows."""
-
-    def fact(self, value: str) -> Any:
-        """Return the name of the file."""
-        return PurePath(value).name

@@ -35,8 +35,9 @@ def methods_paragraph(request: Request, published: Any, report: Report) -> str:
     sentences.append(f"{privacy} ({_noise(request, published)}, exact sampling, lastbit {lastbit.__version__}).")
     if report.has_intervals:
         level = format_percent(report.level or request.level)
+        whose = "of this table" if request.rows.most_units is None else "that count here"
         sentences.append(
-            f"Intervals contain the value for the {words.people} of this table, not for {words.people} in general, "
+            f"Intervals contain the value for the {words.people} {whose}, not for {words.people} in general, "
             f"with probability {level} each; they describe the added noise and the limits above, not sampling."
         )
     sentences += [*report.post_processing, cite(_mechanisms(published), lastbit.__version__)]
@@ -52,6 +53,8 @@ def _whom(request: Request) -> str:
         return f"any single {words.row}"
     if request.rows.unit_parts:
         names = request.rows.unit_names
+        if request.rows.most_units is not None:
+            return f"all {words.rows} with the same {names[0]}"
         return f"all {words.rows} with the same {join_names(names)} (not all with the same {names[0]})"
     return f"all {words.rows} of any one {words.person}"
 

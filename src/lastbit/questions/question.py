@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
@@ -69,6 +69,14 @@ class Question:
     def adjacency(self) -> Adjacency | None:
         """The neighbours that the cost is for. Of a table units come or go; a stream's are those of its mechanism."""
         return self.mechanism.adjacency if self.reading is None else TABLE_ADJACENCY
+
+    def of_groups(self, size: int) -> Question:
+        """Return the same question at its cost for a person who is in up to so many units."""
+        from lastbit.questions.group_privacy import GroupPrivacy
+
+        mechanism, prepare = GroupPrivacy(mechanism=self.mechanism, size=size), self.prepare_values
+        wide = None if prepare is None else lambda values: mechanism.widen(prepare(values))
+        return replace(self, mechanism=mechanism, prepare_values=wide)
 
     def prepare(self, values: Any) -> Callable[[Draw], Any]:
         """Return the release of these values, ready for the draw."""

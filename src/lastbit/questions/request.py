@@ -6,7 +6,6 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Final
 
 from lastbit.errors import ParameterError
@@ -17,6 +16,7 @@ from lastbit.questions.column_facts import ColumnFacts
 from lastbit.questions.domains import Domain, assign_domains, list_combinations
 from lastbit.questions.group_types import PERIODS, READINGS, add_columns, group_columns, imply_domains, split_groups
 from lastbit.questions.item_options import ItemOptions
+from lastbit.questions.join_types import describe_joins
 from lastbit.questions.number_types import ColumnBounds, assign_bounds
 from lastbit.questions.old_words import choose_limit, choose_weights
 from lastbit.questions.option import REQUIRED, Face, Option, parse_options
@@ -234,17 +234,19 @@ class Request:
             question = self.kind.build(self)
         require_unit(self.values, each_row=self.each_row)
         notes = [*self._row_notes(), *([EACH_ROW] if self.each_row else [])]
+        most = self.rows.most_units
         if self.rows.unit_parts:
-            notes += describe_combination(self.rows.unit_names, self.words)
-        return replace(question, notes=[*question.notes, *notes]) if notes else question
+            costs = [] if most is None else [question.mechanism.cost]
+            notes += describe_combination(self.rows.unit_names, self.words, most, *costs)
+        question = replace(question, notes=[*question.notes, *notes]) if notes else question
+        return question if most is None else question.of_groups(most)
 
     def _row_notes(self) -> Iterator[str]:
         """Yield what a row is, and what is public, where another table or items of a text say so."""
-        split, join, on = (self.values.get(name) for name in ("split", "join", "on"))
+        split, rows = self.values.get("split"), self.rows
         if split is not None:
             yield f"Each item of {split[0]} is {article(self.words.row)} {self.words.row} here."
-        if join is not None and on not in self.rows.unit_names:
-            yield f"What {PurePath(join).name} holds is public: only the rows of the table are protected."
+        yield from describe_joins(rows.join, rows.on, rows.unit_names, self.words)
 
     @cached_property
     def canonical(self) -> Request:

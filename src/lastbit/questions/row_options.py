@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from lastbit.errors import ParameterError
 from lastbit.questions.group_types import READINGS, TIMES, NamedExpression, columns_read, read_edges
+from lastbit.questions.join_types import JoinedFrame, read_joined
 from lastbit.questions.unit_types import UnitColumn, name_key
 
 if TYPE_CHECKING:
@@ -30,10 +31,13 @@ class RowOptions:
     """The column that says whom a row belongs to. Where several do, the plan makes this one: a key of them."""
     unit_parts: tuple[UnitColumn, ...] = ()
     """The columns whose combination is the unit; empty where one column is."""
+    most_units: int | None = None
+    """How many of these combinations one person has at most, where the first column names a person."""
     table: str | None = None
     split: tuple[str, str] | None = None
-    join: str | None = None
-    on: str | None = None
+    join: tuple[str | JoinedFrame, ...] = ()
+    """Other tables, in the order in which they are joined."""
+    on: tuple[str, ...] = ()
     let: tuple[tuple[str, str], ...] | None = None
     where: str | None = None
     sql: str | None = None
@@ -63,7 +67,7 @@ class RowOptions:
         sums = values.get("weights") is not None or values.get("of") is not None
         if "weights" in values and not sums and values["missing"] != "show":
             options["bin_missing"] = values["missing"]
-        rows = cls(**options)
+        rows = cls(**{name: value for name, value in options.items() if value is not None})
         if rows.unit is not None and rows.unit in columns_read(values):
             raise ParameterError(f"groups and --unit must be different columns: got {rows.unit!r} for both.")
         made = [column.name for column in rows.by if isinstance(column, NamedExpression)]
@@ -73,6 +77,11 @@ class RowOptions:
         twice = next((f"{column!r} is the column of --{name}" for name, column in named if column in made), None)
         if twice is not None:
             raise ParameterError(f"an expression of --by must have a name of its own: {twice}.")
+        if rows.most_units is not None and not rows.unit_parts:
+            raise ParameterError(
+                "--most-units says how many combinations of several --unit one person has: got one --unit. Write "
+                "--unit user --unit day, or leave it out. Nothing was read."
+            )
         rows.validate()
         return rows
 
@@ -82,6 +91,7 @@ class RowOptions:
         groups = ("edges", "closed", "by", "bin_missing")
         options = {part.name: getattr(self, part.name) for part in fields(self) if part.name not in groups}
         options["unit"] = options.pop("unit_parts") or self.unit
+        options |= {name: options[name] or None for name in ("join", "on")}
         return {name: value for name, value in options.items() if value is not None or name not in READINGS}
 
     def validate(self) -> None:
@@ -115,15 +125,19 @@ class RowOptions:
         from lastbit.data.query.steps import TablePlan
 
         rows = RowPlan(comma=self.decimal_comma) if self._row_plan is None else self._row_plan
-        return TablePlan(tuple(self._steps), rows, () if self.join is None else (self.join,))
+        paths = dict.fromkeys(path for joined in self.join for path in read_joined(joined).paths)
+        return TablePlan(tuple(self._steps), rows, tuple(paths))
 
     @cached_property
     def _steps(self) -> list[Step]:
         """What is done before the filter: split, join, let."""
         steps: list[Step] = []
-        if (self.join is None) != (self.on is None):
-            raise ParameterError("--join and --on go together: write --join regions.csv --on postcode.")
-        if self.split is None and self.join is None and not self.let:
+        if len(self.join) != len(self.on):
+            raise ParameterError(
+                f"--join and --on go together, each with its own: got {len(self.join)} and {len(self.on)}. Write "
+                "--join regions.csv --on postcode."
+            )
+        if self.split is None and not self.join and not self.let:
             return steps
         if self.sql is not None:
             raise ParameterError(
@@ -148,10 +162,11 @@ class RowOptions:
             if self.split[0] in self.unit_names:
                 raise ParameterError(f"--split must take another column than --unit: got {self.split[0]!r} for both.")
             steps.append(SplitPlan(*self.split))
-        if self.join is not None and self.on is not None:
+        if self.join:
             from lastbit.data.files.joining import JoinPlan
 
-            steps.append(JoinPlan(self.join, self.on, self.unit_names, self.form))
+            pairs = zip(self.join, self.on, strict=True)
+            steps += [JoinPlan(read_joined(joined), on, self.unit_names, self.form) for joined, on in pairs]
         if self.let:
             from lastbit.data.query.person_plan import PersonPlan
 
@@ -186,6 +201,7 @@ class RowOptions:
             binned={column: (own, self.bin_missing) for column, own in bins.items()},
             comma=self.decimal_comma,
             unit=None if self.unit is None or not self.unit_parts else (self.unit, self._unit_columns),
+            most_units=self.most_units,
         )
 
     @property

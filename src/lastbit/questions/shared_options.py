@@ -9,7 +9,8 @@ from lastbit.questions.column_facts import Columns
 from lastbit.questions.domains import Domains
 from lastbit.questions.edge_types import EdgeLists
 from lastbit.questions.group_types import DiscoverList, GroupList
-from lastbit.questions.let_types import JoinedFile, Lets
+from lastbit.questions.join_types import JoinedTables, OneOrMore
+from lastbit.questions.let_types import Lets
 from lastbit.questions.option import COMMAND, OWNER, REQUIRED, Option
 from lastbit.questions.output_options import PRESENTATION
 from lastbit.questions.output_types import JsonPlace, NounPair
@@ -73,6 +74,12 @@ COLUMNS: Final = (
 TABLE: Final = (
     SOURCE,
     UNIT,
+    Option(
+        "most_units", WholeNumber(),
+        "With several --unit: of whoever the first one names, at most so many combinations are read, picked at random. "
+        "Then the cost of all of them together is stated, and an account for persons pays it.",
+        part="table", faces=OWNER,
+    ),
     Option("table", Text("NAME"), "The table, when FILE is a database.", part="table", faces=OWNER),
     Option(
         "split", Pair("COLUMN SEPARATOR", COLUMN, Text("SEPARATOR")),
@@ -80,11 +87,15 @@ TABLE: Final = (
         part="table", faces=OWNER,
     ),
     Option(
-        "join", JoinedFile("FILE"),
-        "Another table: public facts with each key once, or, joined by --unit, more rows of the same people.",
+        "join", JoinedTables(),
+        "Another table, a file or DATABASE#TABLE: public facts with each key once, or, joined by --unit, more rows of "
+        "the same people. Repeat it, each with its --on.",
         part="table", faces=OWNER,
     ),
-    Option("on", COLUMN, "The column by which --join finds the rows of the other table.", part="table", faces=OWNER),
+    Option(
+        "on", OneOrMore(COLUMN), "The column by which --join finds the rows of the other table.",
+        part="table", faces=OWNER,
+    ),
     Option(
         "let", Lets(), "Make a column of the rows of one person: 'visits = count(*)', 'late = any(hour(day) >= 22)'.",
         part="table", faces=OWNER,

@@ -36,7 +36,13 @@ def title_of(request: Request, published: Any = None) -> str:
     by = "" if request.kind.name in _SELECTIONS else _by(request)
     within = request.values.get("in_each")
     by += "" if within is None else f", in each {_rename(request, [within], request.rows.periods)[0]}"
-    return f"{subject}{by}{_where(request)}{_each_in_one(request)}{_fewer(request, published)}"
+    return f"{subject}{by}{_where(request)}{_each_in_one(request)}{_of_some(request)}{_fewer(request, published)}"
+
+
+def _of_some(request: Request) -> str:
+    """Return that not all combinations of a person are read, where that is so."""
+    most = request.values.get("most_units")
+    return "" if most is None else f", of each {request.rows.unit_names[0]} at most {most:,}"
 
 
 def _fewer(request: Request, published: Any) -> str:

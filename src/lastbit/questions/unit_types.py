@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from lastbit.errors import ParameterError
-from lastbit.output.words import Words, capitalize, pluralize
+from lastbit.output.words import Words, capitalize, plural, pluralize
+from lastbit.privacy.cost import Cost
 from lastbit.questions.group_types import GroupColumn, GroupList, NamedExpression
 from lastbit.questions.option import Face
 
@@ -73,6 +74,20 @@ def name_key(parts: Sequence[UnitColumn]) -> str:
     return join_names([_name_of(part) for part in parts])
 
 
+def find_protected(options: Mapping[str, Any], nouns: Sequence[str]) -> tuple[str, str]:
+    """Return what the one is called, and what several are, whose rows are protected together, as JSON has a question.
+
+    >>> find_protected({"unit": ["user", "day"], "most_units": 9}, ("user-day", "user-days"))
+    ('user', 'users')
+    >>> find_protected({"unit": ["user", "day"]}, ("user-day", "user-days"))
+    ('user-day', 'user-days')
+    """
+    if options.get("most_units") is None:
+        return nouns[0], nouns[1]
+    one = read_unit_names(options["unit"])[0]
+    return one, pluralize(one)
+
+
 def join_names(names: Sequence[str], word: str = "and") -> str:
     """Return several names as a sentence lists them.
 
@@ -94,16 +109,31 @@ def name_combination(names: Sequence[str], rows: tuple[str, str]) -> Words:
     return Words(one, pluralize(one), *rows)
 
 
-def describe_combination(names: Sequence[str], words: Words) -> list[str]:
+def describe_combination(names: Sequence[str], words: Words, most: int | None = None, *costs: Cost) -> list[str]:
     """Return what counts as one and is protected together where several columns are the unit, and what is not.
+
+    most: how many combinations one person has at most. costs: that of a release for one of them that comes or goes. One
+    that comes may take the place of another in the lot: these are two.
 
     >>> describe_combination(["user", "day"], Words("user-day", "user-days", "edit", "edits"))
     ['A user-day is all edits with the same user and day: these are protected together, and not all edits with the \
 same user.', 'Edits without user or day are left out.']
+    >>> describe_combination(["user", "day"], Words("user-day", "user-days", "edit", "edits"), 3, Cost.of("1/2"))[2]
+    'epsilon 3/2 protects all edits with the same user, and epsilon 1 any one user-day.'
     """
     rows = words.rows
+    without = f"{capitalize(rows)} without {join_names(names, 'or')} are left out."
+    what = f"{words.one} is all {rows} with the same {join_names(names)}"
+    if most is None:
+        return [f"{what}: these are protected together, and not all {rows} with the same {names[0]}.", without]
+    promise = [
+        f"{cost.of_group(most).text} protects all {rows} with the same {names[0]}, and {cost.of_two().text} any one "
+        f"{words.person}."
+        for cost in costs
+    ]
     return [
-        f"{words.one} is all {rows} with the same {join_names(names)}: these are protected together, and not all "
-        f"{rows} with the same {names[0]}.",
-        f"{capitalize(rows)} without {join_names(names, 'or')} are left out.",
+        f"{what}. Of one {names[0]}, at most {plural(most, words.person, words.people)} count, picked at random: every "
+        "number is of these, and nobody knows how many others there are.",
+        without,
+        *promise,
     ]

@@ -32,6 +32,7 @@ def ask(visit: Visit) -> Response:
         here="/",
         topics=TOPICS.values(),
         unit=visit.desk.unit,
+        most_units=visit.desk.rows.most_units,
         bar=draw_bar(account),
         line=account_line(account),
     )
@@ -125,7 +126,9 @@ def draw_bar(account: Any, more: Fraction = Fraction(0)) -> Any:
 
 def _audit_address(plan: Plan) -> str:
     mechanism = plan.request.question.mechanism
-    settings = " ".join(f"{name}={value}" for name, value in mechanism.parameters.items() if str(value) != "None")
+    # The auditor takes the mechanism for one unit: that a person has several is no parameter of it.
+    own = {name: value for name, value in mechanism.parameters.items() if name != "most_units" and value != "None"}
+    settings = " ".join(f"{name}={value}" for name, value in own.items())
     return make_address("/audit", {"mechanism": mechanism.name, "settings": settings, "small": "yes"})
 
 

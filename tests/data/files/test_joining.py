@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import random
+import sqlite3
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
 import lastbit as lb
-from lastbit.data.files.joining import JoinPlan
+from lastbit.data.duckdb.relation import ColumnSelection
+from lastbit.data.files.frames import open_frame_rows
+from lastbit.data.files.joining import JoinedTable, JoinPlan
+from lastbit.data.files.open_table import open_table
+from lastbit.data.query import pairing
+from lastbit.values.contribution_bound import one_key
 from tests.data.query.test_person_plan import read
+from tests.table_readers import make_rows
 
 REGIONS = "zip,region,size\n1,north,5\n2,south,\n4,east,7\n,nowhere,9\n"
 
@@ -79,8 +89,8 @@ def test_the_types_of_the_key(tmp_path: Path) -> None:
         ("r.csv", "zip,cost\n1,2\n", "two columns called 'cost'"),
         ("r.csv", "zip,Patient\n1,2\n", "two columns called 'Patient'"),
         ("r.csv", "postcode,region\n1,2\n", "zip"),
-        ("r.jsonl", '{"zip": 1}\n', "a file that names its columns"),
-        ("r.db", "SQLite format 3\0", "a file that names its columns"),
+        ("r.jsonl", '{"zip": 1}\n', "a table that names its columns"),
+        ("r.db", "SQLite format 3\0", "which of its tables"),
     ],
 )
 def test_files_that_cannot_be_joined(name: str, text: str, reason: str, tmp_path: Path) -> None:
@@ -110,4 +120,175 @@ def test_random_tables_as_pandas_joins_them(tmp_path: Path, regions: str) -> Non
 
 def test_a_part_of_the_unit_says_nothing_about_whose_rows_they_are() -> None:
     with pytest.raises(lb.ParameterError, match="a part of --unit"):
-        JoinPlan("other.csv", "patient", ("patient", "day"))
+        JoinPlan(JoinedTable.of("other.csv"), "patient", ("patient", "day"))
+
+
+PEOPLE = [("a", "1", 5), ("a", "2", 6), ("b", "3", 7), ("b", None, 8), ("c", "01", 9)]
+DRUGS = [("a", "x"), ("a", "y"), ("b", "z"), ("nobody", "q"), (None, "r")]
+
+
+def store_drugs(kind: str, folder: Path) -> Any:
+    """The drugs, as a table of every kind that can be joined."""
+    frame = pd.DataFrame(DRUGS, columns=["patient", "drug"])
+    if kind == "sqlite":
+        with closing(sqlite3.connect(folder / "clinic.db")) as connection, connection:
+            connection.execute("CREATE TABLE drugs (patient TEXT, drug TEXT)")
+            connection.executemany("INSERT INTO drugs VALUES (?, ?)", DRUGS)
+        return f"{folder}/clinic.db#drugs"
+    if kind == "duckdb file":
+        with closing(duckdb.connect(str(folder / "clinic.duckdb"))) as connection:
+            connection.execute("CREATE SCHEMA own")
+            connection.execute("CREATE TABLE own.drugs AS SELECT * FROM frame")
+        return f"{folder}/clinic.duckdb#own.drugs"
+    if kind == "parquet":
+        frame.to_parquet(folder / "drugs.parquet")
+        return str(folder / "drugs.parquet")
+    if kind == "csv":
+        frame.to_csv(folder / "drugs#1.csv", index=False)
+        return str(folder / "drugs#1.csv")
+    return {
+        "pandas": lambda: frame,
+        "polars": lambda: pl.DataFrame(DRUGS, schema=["patient", "drug"], orient="row"),
+        "arrow": lambda: pa.Table.from_pandas(frame),
+        "relation": lambda: duckdb.connect().from_arrow(pa.Table.from_pandas(frame)),
+    }[kind]()
+
+
+KINDS = ("sqlite", "duckdb file", "parquet", "csv", "pandas", "polars", "arrow", "relation")
+PAIRS = Counter({("a", 5, "x"): 1, ("a", 5, "y"): 1, ("a", 6, "x"): 1, ("a", 6, "y"): 1, ("b", 7, "z"): 1,
+                 ("b", 8, "z"): 1, ("c", 9, None): 1})  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("of_rows", ["frame", "file", "database"])
+def test_rows_of_the_same_people_in_any_table(kind: str, of_rows: str, tmp_path: Path) -> None:
+    visits_frame = pd.DataFrame(PEOPLE, columns=["patient", "zip", "cost"])
+    source, table = visits_frame, None
+    if of_rows == "file":
+        visits_frame.to_parquet(tmp_path / "visits.parquet")
+        source = str(tmp_path / "visits.parquet")
+    if of_rows == "database":
+        source, table = str(tmp_path / "visits.duckdb"), "visits"
+        with closing(duckdb.connect(source)) as connection:
+            connection.execute("CREATE TABLE visits AS SELECT * FROM visits_frame")
+    drugs = store_drugs(kind, tmp_path)
+    rows = make_rows("-" if of_rows == "frame" else source, unit="patient", join=[drugs], on="patient", table=table)
+    selection = ColumnSelection(("patient", "cost", "drug"))
+    if of_rows == "frame":
+        opened = open_frame_rows(source, selection, rows.plan, "patient")
+    else:
+        opened = open_table(source, selection, table, rows.form, rows.plan)
+    assert Counter(opened.relation.fetchall()) == PAIRS
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_public_facts_in_any_table(kind: str, tmp_path: Path) -> None:
+    """A key that stands twice is refused wherever it stands."""
+    frame = pd.DataFrame({"person": [1, 2, 3], "patient": ["b", "nobody", None]})
+    options: dict[str, Any] = {"join": [store_drugs(kind, tmp_path)], "on": "patient"}
+    rows = make_rows("-", unit="person", **options)
+    with pytest.raises(lb.ParameterError, match="each value of 'patient' once"):
+        open_frame_rows(frame, ColumnSelection(("person", "drug")), rows.plan)
+    options["join"] = [pd.DataFrame(DRUGS[1:], columns=["patient", "drug"])]
+    opened = open_frame_rows(frame, ColumnSelection(("person", "drug")), make_rows("-", unit="person", **options).plan)
+    assert Counter(opened.relation.fetchall()) == Counter([(1, "z"), (2, "q"), (3, None)])
+
+
+def test_several_tables_one_after_the_other(tmp_path: Path, regions: str) -> None:
+    """Public facts may be found by a column of public facts; rows of the same people at any place between."""
+    (tmp_path / "states.csv").write_text("region,state\nnorth,N\nsouth,S\n", encoding="utf-8")
+    states, drugs = str(tmp_path / "states.csv"), str(tmp_path / "drugs.csv")
+    Path(drugs).write_text("patient,drug\na,x\na,y\n", encoding="utf-8")
+    columns = ("patient", "cost", "state", "drug")
+    expected = Counter(("a", cost, state, drug) for cost, state in (("5", "N"), ("6", "S")) for drug in "xy")
+    expected += Counter([("b", "7", None, None), ("b", "8", None, None), ("c", "9", None, None)])
+    steps = [(regions, "zip"), (states, "region"), (drugs, "patient")]
+    for order in ((0, 1, 2), (0, 2, 1), (2, 0, 1)):
+        joined = {"join": [steps[n][0] for n in order], "on": [steps[n][1] for n in order]}
+        assert read(visits(tmp_path), columns, **joined) == expected
+        assert read(visits(tmp_path), columns, **joined, where="drug = 'x' and state = 'S'") == Counter(
+            {("a", "6", "S", "x"): 1}
+        )
+    with pytest.raises(lb.LastbitError, match="region"):
+        read(visits(tmp_path), ("patient", "state"), join=[states, regions], on=["region", "zip"])
+    with pytest.raises(lb.ParameterError, match="each with its own: got 2 and 1"):
+        read(visits(tmp_path), columns, join=[regions, states], on="zip")
+    with pytest.raises(lb.ParameterError, match="two columns called 'region'"):
+        read(visits(tmp_path), columns, join=[regions, regions], on=["zip", "zip"])
+
+
+def test_a_unit_that_public_facts_name(tmp_path: Path) -> None:
+    """The households of people are public here: then both tables hold rows of households."""
+    homes = pd.DataFrame({"patient": ["a", "b", "c"], "home": [1, 1, 2]})
+    bills = pd.DataFrame({"home": [1, 2, 2], "bill": [10, 20, 30]})
+    rows = make_rows("-", unit="home", join=[homes, bills], on=["patient", "home"])
+    frame = pd.DataFrame(PEOPLE, columns=["patient", "zip", "cost"])
+    opened = open_frame_rows(frame, ColumnSelection(("home", "cost", "bill")), rows.plan, "home")
+    assert Counter(opened.relation.fetchall()) == Counter(
+        [(1, cost, 10) for cost in (5, 6, 7, 8)] + [(2, 9, 20), (2, 9, 30)]
+    )
+
+
+def test_rows_alike_meet_once_where_only_people_matter(tmp_path: Path) -> None:
+    """One person with 10,000 rows in both tables: they exist, and that is all that is asked."""
+    many = pd.DataFrame({"patient": ["a"] * 10_000 + ["b"], "drug": ["x"] * 9_999 + ["y", "z"]})
+    rows = read(many[["patient"]], ("patient", "drug"), distinct=True, join=[many], on="patient")
+    assert rows == Counter({("a", "x"): 1, ("a", "y"): 1, ("b", "z"): 1})
+
+
+def test_zeros_of_two_signs_stay_two_rows() -> None:
+    frame = pd.DataFrame({"patient": [1, 1, 1], "cost": [0.0, -0.0, 0.0]})
+    other = pd.DataFrame({"patient": [1, 1], "dose": [float("inf"), float("inf")]})
+    rows = read(frame, ("patient", "cost", "dose"), distinct=True, join=[other], on="patient")
+    assert sum(rows.values()) == 2
+
+
+def small_lot(monkeypatch: pytest.MonkeyPatch, most: int, least: int) -> None:
+    monkeypatch.setattr(pairing, "MOST_PAIRS", most)
+    monkeypatch.setattr(pairing, "_MOST_ROWS", least)
+
+
+@pytest.mark.parametrize(
+    ("own", "others", "expected"),
+    [(4, 5, (4, 5)), (4, 6, (4, 5)), (9, 9, (4, 5)), (100, 2, (10, 2)), (2, 100, (2, 10)), (1, 50, (1, 20)),
+     (50, 1, (20, 1)), (3, 7, (3, 6)), (0, 30, (0, 0)), (30, 0, (30, 1))],
+)  # fmt: skip
+def test_a_person_has_so_many_pairs_at_most(
+    own: int, others: int, expected: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of 20 pairs and 4 rows: whoever has no more keeps all. Others near them keep theirs."""
+    small_lot(monkeypatch, 20, 4)
+    frame = pd.DataFrame({"patient": ["p"] * own + ["q"] * 5, "n": [*range(own), *range(5)]})
+    other = pd.DataFrame({"patient": ["p"] * others + ["q"] * 4, "m": [*range(others), *range(4)]})
+    rows = read(frame, ("patient", "n", "m"), join=[other], on="patient")
+    mine = [(n, m) for patient, n, m in rows.elements() if patient == "p"]
+    assert (len({n for n, _ in mine}), len({m for _, m in mine})) == expected
+    assert len(mine) == len({*mine}) == expected[0] * expected[1]
+    assert sum(patient == "q" for patient, _, _ in rows.elements()) == 20
+
+
+def test_the_lot_of_a_person_looks_at_no_other_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With one key, whatever else the tables hold, and in any order of their rows; with another key, other rows."""
+    small_lot(monkeypatch, 20, 4)
+    chance = random.Random(4)
+    own = [("p", chance.choice([1.5, -0.0, 0.0, None, float("nan"), 2.0]), chance.choice("ab")) for _ in range(40)]
+    others = [("p", chance.choice([None, 1, 2, 3])) for _ in range(30)]
+
+    def lot(key: int, rows: list[Any], more: list[Any]) -> list[str]:
+        with one_key(key):
+            found = read(
+                pa.table(dict(zip(("patient", "x", "t"), map(list, zip(*rows, strict=True)), strict=True))).to_pandas(),
+                ("patient", "x", "t", "m"),
+                join=[pl.DataFrame(more, schema=["patient", "m"], orient="row")], on="patient",
+            )  # fmt: skip
+        return sorted(repr(row) for row in found.elements() if row[0] == "p")
+
+    alone = lot(1, own, others)
+    for seed in range(3):
+        mixed = random.Random(seed)
+        more = [(f"q{n}", 1.5, "a") for n in range(50) for _ in range(mixed.randrange(9))]
+        rows, beside = [*own, *more], [*others, *((who, 1) for who, _, _ in more)]
+        mixed.shuffle(rows)
+        mixed.shuffle(beside)
+        assert lot(1, rows, beside) == alone
+    assert len({tuple(lot(key, own, others)) for key in range(5)}) == 5

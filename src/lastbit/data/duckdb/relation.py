@@ -68,6 +68,8 @@ class OpenTable:
     """The same rows once more, where they can be read more than once."""
     text_columns: frozenset[str] = frozenset()
     """The columns that the table declares as text. Text files declare no types: a column of theirs may hold numbers."""
+    with_rows: bool = True
+    """Whether rows are read: not where only the columns are looked at."""
 
     def transform(self, change: Callable[[duckdb.DuckDBPyRelation], duckdb.DuckDBPyRelation]) -> OpenTable:
         """Return the rows after a change that looks at one row at a time, or that always finds the same."""

@@ -1,14 +1,14 @@
 """Another table beside the rows: the `--join` of a question.
 
 By a column that is not the unit, the other table holds public facts, such as the region of a postcode: each key once.
-By the unit, it holds more rows of the same people, and these are protected as theirs.
+By the unit, it holds more rows of the same people, and these are protected as theirs: see `pairing.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
@@ -17,20 +17,53 @@ from lastbit.data.column_types import INTEGER
 from lastbit.data.duckdb.columns import DuckDBColumns
 from lastbit.data.duckdb.relation import ColumnSelection, OpenTable
 from lastbit.data.files.formats import JSON_LINES, TextFormat, detect_format
-from lastbit.data.sql import quote_identifier
+from lastbit.data.query.pairing import PairLot, join_rows
 from lastbit.errors import DataError, LastbitError, ParameterError
+from lastbit.output.addresses import public_address
 
 _PLAIN: Final = TextFormat()
+
+NO_NAME: Final = "-"
+"""Stands for a table of a library, which has no name."""
+
+
+@dataclass(frozen=True, eq=False)
+class JoinedTable:
+    """A table that is joined: a file, a table of a database, or a table of a library.
+
+    >>> JoinedTable.of("clinic.db#drugs")
+    JoinedTable(place='clinic.db', table='drugs')
+    >>> JoinedTable.of("postgresql://bob@db/clinic#drugs").table, JoinedTable.of("notes#1.csv").table
+    ('drugs', None)
+    """
+
+    place: str
+    table: str | None = None
+    frame: Any = field(default=None, repr=False)
+
+    @classmethod
+    def of(cls, joined: Any) -> JoinedTable:
+        """Return the table that a text names, as FILE or DATABASE#TABLE; or the table of a library that is passed."""
+        if not isinstance(joined, str):
+            return cls(NO_NAME, frame=joined)
+        place, sign, table = joined.rpartition("#")
+        # Text files and Parquet are one table each, and a name of theirs may have this sign.
+        return cls(place, table) if sign and place and _PLAIN.endings(joined)[0] is None else cls(joined)
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The file that the engine reads; none for a table of a library, and for a server."""
+        return () if self.frame is not None or "://" in self.place else (self.place,)
 
 
 @dataclass(frozen=True)
 class JoinPlan:
-    """A file that is joined by a column. Nothing of it is read before a table is opened."""
+    """A table that is joined by a column. Nothing of it is read before a table is opened."""
 
-    path: str
+    other: JoinedTable
     on: str
     unit: tuple[str, ...] = ()
-    """The columns that tell people apart. Joined by them, the file holds rows of the same people."""
+    """The columns that tell people apart. Joined by them, the other table holds rows of the same people."""
     text_format: TextFormat = _PLAIN
     """How a text file is written: as the table is."""
 
@@ -43,39 +76,64 @@ class JoinPlan:
 
     @property
     def is_public(self) -> bool:
-        """Whether the file holds public facts, and no rows of people."""
+        """Whether the other table holds public facts, and no rows of people."""
         return (self.on,) != self.unit
 
     @cached_property
     def columns(self) -> list[str]:
-        """The columns that the file declares."""
-        from lastbit.data.files.open_table import list_columns
-
-        if self.path == "-" or "://" in self.path or self._ending in JSON_LINES or self._is_database:
-            raise ParameterError(
-                "--join takes a file that names its columns: CSV, TSV or Parquet. Save the other table as one. Nothing "
-                "was read."
-            )
-        names = list_columns(self.path, None, self._format)
+        """The columns that the other table declares."""
+        names = self._list_columns()
         ColumnSelection((self.on,)).check(names)
         return names
 
     @property
     def new_columns(self) -> Sequence[str]:
-        """The columns that the file adds."""
+        """The columns that the other table adds."""
         return [name for name in self.columns if name != self.on]
 
     @property
-    def _is_database(self) -> bool:
-        return self._ending is None and Path(self.path).is_file() and detect_format(Path(self.path)) != "parquet"
-
-    @property
-    def _ending(self) -> str | None:
-        return _PLAIN.endings(self.path)[0]
+    def _name(self) -> str:
+        """The other table, as errors name it."""
+        if self.other.frame is not None:
+            return "the table that is joined"
+        return public_address(self.other.place)
 
     @property
     def _format(self) -> TextFormat:
-        return _PLAIN if self._ending in (None, ".parquet") else replace(self.text_format, read_as=None)
+        ending = _PLAIN.endings(self.other.place)[0]
+        return _PLAIN if ending in (None, ".parquet") else replace(self.text_format, read_as=None)
+
+    def _list_columns(self) -> list[str]:
+        from lastbit.data.files.open_table import list_columns
+
+        if self.other.frame is not None:
+            from lastbit.data.engines import find_spark, open_frame
+
+            if find_spark(self.other.frame) is not None:
+                raise ParameterError(
+                    "--join reads on one machine, and a table of Spark may lie on many. Bring it here: "
+                    "frame.toPandas(). Nothing was read."
+                )
+            return list(open_frame(self.other.frame)[1])
+        place, table = self.other.place, self.other.table
+        if place == "-" or _PLAIN.endings(place)[0] in JSON_LINES:
+            raise ParameterError(
+                "--join takes a table that names its columns: CSV, TSV, Parquet, a table of a database, or a table of "
+                "a library. Save the other table as one. Nothing was read."
+            )
+        if table is None and self._is_database:
+            raise ParameterError(
+                f"{self._name} is a database: say which of its tables to join, as in --join clinic.db#drugs. Nothing "
+                "was read."
+            )
+        return list_columns(place, table, self._format)
+
+    @property
+    def _is_database(self) -> bool:
+        place = self.other.place
+        if "://" in place:
+            return True
+        return _PLAIN.endings(place)[0] is None and Path(place).is_file() and detect_format(Path(place)) != "parquet"
 
     def source_columns(self, columns: ColumnSelection) -> ColumnSelection:
         """Return the columns that the table must have for the columns wanted."""
@@ -88,9 +146,8 @@ class JoinPlan:
 
     def apply(self, table: OpenTable, selection: ColumnSelection) -> OpenTable:
         """Return the rows with the columns wanted. A row without a match has missing values."""
-        other = self._open(table, self._pick_columns(selection))
         try:
-            return self._join(table, other, selection)
+            return self._join(table, self._open(table, self._pick_columns(selection)), selection)
         except LastbitError:
             raise
         except Exception as error:
@@ -101,18 +158,26 @@ class JoinPlan:
         return [name for name in dict.fromkeys(columns.names) if name in self.columns and name != self.on]
 
     def _open(self, table: OpenTable, names: Sequence[str]) -> OpenTable:
+        """Open the other table in the engine that has the table already."""
         from lastbit.data.files.open_table import open_beside, open_table
 
-        selection = ColumnSelection((*names, self.on))
-        if not self.is_public:
-            return open_beside(self.path, selection, self._format, table.connection)
-        facts = open_table(self.path, selection, None, self._format)
-        with closing(facts.connection):
-            rows = facts.relation.to_arrow_table()
-            facts.check()
+        selection, other = ColumnSelection((*names, self.on)), self.other
+        if other.frame is not None:
+            from lastbit.data.files.frames import open_frame_rows
+
+            more = open_frame_rows(other.frame, selection, units=() if self.is_public else (self.on,))
+        elif not self.is_public and other.table is None:
+            return open_beside(other.place, selection, self._format, table.connection)
+        else:
+            with_rows = self.is_public or table.with_rows
+            more = open_table(other.place, selection, other.table, self._format, with_rows=with_rows)
+        with closing(more.connection):
+            rows = more.relation.to_arrow_table()
+            more.check()
         relation = table.connection.from_arrow(rows)
-        self._check_keys(DuckDBColumns(relation, facts).key(self.on), relation)
-        return replace(facts, relation=relation, connection=table.connection, again=lambda: relation)
+        if self.is_public:
+            self._check_keys(DuckDBColumns(relation, more).key(self.on), relation)
+        return replace(more, relation=relation, connection=table.connection, again=lambda: relation)
 
     def _check_keys(self, key: str, relation: Any) -> None:
         """Refuse public facts with a key twice: one row of a person would become two."""
@@ -120,27 +185,22 @@ class JoinPlan:
         ((rows, values),) = keys.aggregate("count(*), count(DISTINCT lastbit_key)").fetchall()
         if rows != values:
             raise ParameterError(
-                f"{self.path} must have each value of {self.on!r} once: some value stands in two rows. Leave one of "
+                f"{self._name} must have each value of {self.on!r} once: some value stands in two rows. Leave one of "
                 "them out; or join by the column of --unit, where the file holds rows of the same people. Nothing was "
                 "read of the table."
             )
 
     def _join(self, table: OpenTable, other: OpenTable, selection: ColumnSelection) -> OpenTable:
-        mine, theirs = DuckDBColumns(table.relation, table), DuckDBColumns(other.relation, other)
-        keys = self._keys(mine, theirs)
+        keys = self._keys(DuckDBColumns(table.relation, table), DuckDBColumns(other.relation, other))
         names = list(dict.fromkeys(selection.names))
-        added = [name for name in other.relation.columns if name != self.on]
+        lot = None if self.is_public else PairLot.draw(table, other, distinct=selection.distinct)
 
         def join(rows: Any, more: Any) -> Any:
-            own = ", ".join([*map(quote_identifier, rows.columns), f"{keys[0]} AS lastbit_on"])
-            beside = ", ".join([*map(quote_identifier, added), f"{keys[1]} AS lastbit_key"])
-            rows = rows.project(own).set_alias("lastbit_rows")
-            rows = rows.join(more.project(beside).set_alias("lastbit_joined"), "lastbit_on = lastbit_key", "left")
-            return rows.project(", ".join(map(quote_identifier, names)))
+            return join_rows(rows, more, keys, self.on, names, lot)
 
         first, second = table.again, other.again
         again = None if first is None or second is None else lambda: join(first(), second())
-        texts = table.text_columns | (other.text_columns & set(added))
+        texts = table.text_columns | (other.text_columns & set(self.new_columns))
         return replace(
             table,
             relation=join(table.relation, other.relation),
@@ -158,7 +218,7 @@ class JoinPlan:
         if types[0] is None or types[0] is not types[1] or mine.type_name(self.on) != theirs.type_name(self.on):
             raise ParameterError(
                 f"the column {self.on!r} must have one type in both tables: it is {mine.type_name(self.on)} in the "
-                f"table and {theirs.type_name(self.on)} in {self.path}. In a CSV file all is text: save both tables as "
-                "Parquet with the same types, or both as CSV. Nothing was read."
+                f"table and {theirs.type_name(self.on)} in {self._name}. In CSV files and SQLite all is text: write "
+                "both tables with the same types, as Parquet, or both as CSV. Nothing was charged."
             )
         return keys

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -70,8 +71,8 @@ def open_table(
         plan.check_names(list_columns(paths, table, text_format))
         more = plan.paths
     source = _open_all(paths, plan.source_columns(columns), table, text_format, with_rows)
-    _lock_engine(source.connection, [*paths, *(expand_paths(more) if more else ())])
-    return plan.apply(source, columns)
+    _lock_engine(source.connection, [*paths, *(path for name in more for path in expand_paths([name]))])
+    return plan.apply(replace(source, with_rows=with_rows), columns)
 
 
 def open_beside(

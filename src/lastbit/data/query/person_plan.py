@@ -106,7 +106,7 @@ class PersonPlan:
         # The rows of a person have one unit, if not in one form.
         alike = own.are_words(list(self.unit)) or all(columns[name].type is SqlType.TEXT for name in self.unit)
         differing = [name for name in kept if not (alike and name in self.unit)]
-        person = PersonRows(columns, people, _write_ties(rows, table, differing), own.is_stream)
+        person = PersonRows(columns, people, write_ties(rows, table, differing), own.is_stream)
         operations, trees = _take_out(layer)
         same = [*map(quote_identifier, kept), *people]
         if operations:
@@ -137,7 +137,7 @@ class PersonPlan:
         return {name: column_value(name, types[name].id, self.comma) for name in names}
 
 
-def _write_ties(rows: Any, table: OpenTable, names: Sequence[str]) -> dict[str, list[str]]:
+def write_ties(rows: Any, table: OpenTable, names: Sequence[str]) -> dict[str, list[str]]:
     """Return what decides between rows that an order leaves alike: all columns, in their normal form.
 
     Two rows that are alike in this are the same in all that the question reads.

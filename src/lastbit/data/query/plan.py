@@ -24,6 +24,7 @@ from lastbit.data.sql import quote_identifier
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import number
 from lastbit.values.bins import Bins
+from lastbit.values.contribution_bound import ContributionBound
 
 TABLE: Final = "data"
 """The name that the table always has in a query."""
@@ -33,6 +34,7 @@ _WIDEST: Final = 10**12
 _KEY: Final = "key of"
 """The operation that makes one key of several columns. No query can write it."""
 _PART: Final = "lastbit_part_"
+_PERSON: Final = "lastbit_person"
 
 _OWN_OPERATIONS: Final = {"hour": "hour"}
 """Units of time that are numbers, and no texts."""
@@ -59,6 +61,8 @@ class RowPlan:
     """Whether numbers in text have a comma before their fraction."""
     unit: tuple[str, Operation] | None = None
     """Where a unit has several columns: the column that is one key of them, and what it is made of."""
+    most_units: int | None = None
+    """How many keys stay of the rows that are alike in the first column of a unit, which names a person."""
 
     @classmethod
     def of(
@@ -73,12 +77,14 @@ class RowPlan:
         binned: Mapping[str, tuple[Bins, str]] | None = None,
         comma: bool = False,
         unit: tuple[str, Sequence[tuple[str, str | None]]] | None = None,
+        most_units: int | None = None,
     ) -> RowPlan:
         """Read the words of a plan; refuse what looks at more than one row. Nothing else is read for this.
 
         times: for a column, "day", "week", "month", "year", "hour" or "weekday", in whose place it stands.
         made: columns, and the expression of one row that each is. binned: columns of numbers that are read as bins.
         unit: the name of a key of several columns, and these, each with its expression where it has one.
+        most_units: how many such keys of one person are read, where the first of these columns names a person.
         """
         selected = None if sql is None else parse_select(sql, [*dict.fromkeys([*tables, TABLE])])
         conditions = [] if where is None else [parse_condition(where)]
@@ -103,7 +109,8 @@ class RowPlan:
         if unit is not None:
             parts = (Column(name) if text is None else parse_expression(text, "--unit") for name, text in unit[1])
             key = (unit[0], Operation(_KEY, tuple(parts)))
-        return cls(tuple(conditions), selected, tuple(cut.items()), tuple(expressions.items()), labels, comma, key)
+        made_of = tuple(cut.items()), tuple(expressions.items())
+        return cls(tuple(conditions), selected, *made_of, labels, comma, key, most_units)
 
     @property
     def does_nothing(self) -> bool:
@@ -170,16 +177,23 @@ class RowPlan:
         # Nothing in it raises. If it did, the row would be left out.
         condition = f"TRY({' AND '.join(conditions)})" if conditions else "true"
 
+        lot = None if self.most_units is None else ContributionBound.draw(self.most_units)
+
         def finish(rows: Any) -> Any:
             if not bins and not any(parts.values()):
                 return rows
             made = {name: bin_label(rows, name, *bins[name]) for name in bins}
             made |= {name: _combine(DuckDBColumns(rows, table), own) for name, own in parts.items() if own}
-            return rows.project(
-                ", ".join(
-                    f"{made[name]} AS {quote_identifier(name)}" if name in made else quote_identifier(name)
-                    for name in trees
-                )
+            finished = [
+                f"{made[name]} AS {quote_identifier(name)}" if name in made else quote_identifier(name)
+                for name in trees
+            ]
+            if lot is None or self.unit is None:
+                return rows.project(", ".join(finished))
+            person = DuckDBColumns(rows, table).key(f"{_PART}0")
+            rows = rows.project(", ".join([*finished, f"{person} AS {_PERSON}"]))
+            return _keep_units(rows, quote_identifier(self.unit[0]), lot).project(
+                ", ".join(map(quote_identifier, trees))
             )
 
         return run_step(table, lambda rows: finish(rows.filter(condition).project(", ".join(chosen))))
@@ -238,6 +252,17 @@ def _combine(columns: DuckDBColumns, parts: Mapping[str, Tree]) -> str:
             what = f"the column {part.name!r}" if isinstance(part, Column) else "an expression"
             raise ParameterError(f"{what} of --unit must hold single values, such as text, numbers or dates.")
     return columns.combined_key(list(parts))
+
+
+def _keep_units(rows: Any, unit: str, lot: ContributionBound) -> Any:
+    """Return the rows of so many units of each person: those with the smallest hashes of person, unit and key.
+
+    Whoever has no more keeps all. The rows of one person alone decide which of them stay.
+    """
+    mark = f"hash(xor(hash({_PERSON}, {unit}), CAST({lot.key} AS UBIGINT)))"
+    rank = f"dense_rank() OVER (PARTITION BY {_PERSON} ORDER BY {mark} ASC, {unit} ASC)"
+    rows = rows.filter(f"{unit} IS NOT NULL").project(f"*, {rank} AS lastbit_rank")
+    return rows.filter(f"lastbit_rank <= {lot.most}")
 
 
 _COMPARISONS: Final = ("=", "<>", "<", ">", "<=", ">=", "is distinct from", "is not distinct from")
