@@ -124,6 +124,56 @@ def sparse_vector(corner: Corner) -> Instance:
     return Instance(built, [0, 0], [reach, 0 if monotone else -reach], "1/50", tight=False)
 
 
+def measured_above(corner: Corner) -> Instance:
+    """One query, whose value is measured too where it is above."""
+    monotone, reach = corner["monotone"], corner["reach"]
+    built = lb.SparseVector(
+        threshold=0, limit=1, measure=corner["measure"], **price(corner["currency"], 4), **scale(corner),
+        monotone=monotone,
+    )  # fmt: skip
+    return Instance(built, [0], [reach if corner["up"] else -reach], "1/20", tight=False)
+
+
+def adaptive_sparse_vector(corner: Corner) -> Instance:
+    monotone, reach = corner["monotone"], corner["reach"]
+    built = lb.AdaptiveSparseVector(
+        threshold=0, limit=corner["k"], sigma=0, **price(corner["currency"], 16), **scale(corner), monotone=monotone,
+    )  # fmt: skip
+    return Instance(built, [0, 0], [reach, 0 if monotone else -reach], "1/20", tight=False)
+
+
+def automatic_bounds(corner: Corner) -> Instance:
+    """One person has so many numbers that nobody had, on one side or on both."""
+    bound, unit = corner["bound"], Fraction(1, corner["factor"])
+    built = lb.AutomaticBounds(
+        choices=[unit, 2 * unit], resolution=unit, most_values=bound, overshoot="1/4",
+        **price(corner["currency"], 12 * bound),
+    )  # fmt: skip
+    tight = corner["sides"] == bound == 1 and corner["currency"] != "rho"
+    numbers = [unit, -unit] if corner["sides"] == 2 else [unit]
+    return Instance(built, [], (numbers * bound)[:bound], "1/1000000", tight=tight)
+
+
+def parts(corner: Corner) -> Instance:
+    """Several numbers of one person share the cost; the last is measured as finely as the first allows."""
+    count, reach = corner["parts"], corner["reach"]
+    share = price(corner["currency"], 8)
+    own = [lb.DiscreteLaplace(**share, **scale(corner)) for _ in range(count)]
+
+    def build(published: Any) -> Any:
+        return (
+            own[-1]
+            if published["0"].values[0] > 0
+            else lb.DiscreteLaplace(**price(corner["currency"], 4), **scale(corner))
+        )
+
+    last = lb.LaterPart("DiscreteLaplace", own[-1].cost, {}, build) if count > 1 else own[-1]
+    built = lb.Parts(parts={str(place): part for place, part in enumerate([*own[:-1], last])})
+    return Instance(
+        built, dict.fromkeys(built.parts, (0,)), dict.fromkeys(built.parts, (reach,)), "1/1000", tight=count == 1
+    )
+
+
 def quantile(corner: Corner) -> Instance:
     bound = corner["bound"]
     built = lb.Quantile(
@@ -206,7 +256,7 @@ def group_means(corner: Corner) -> Instance:
     rows, bound = corner["rows"], corner["bound"]
     built = lb.GroupMeans(
         groups=["a", "b"], bounds=(0, 1), resolution=Fraction(1, corner["factor"]), most_items=bound, most_rows=rows,
-        **price(corner["currency"], 4 * bound * rows),
+        sd=corner["sd"], **price(corner["currency"], (16 if corner["sd"] else 4) * bound * rows),
     )  # fmt: skip
     after = {group: [1] * rows for group in "ab"[:bound]}
     return Instance(built, {}, after, "1/20", tight=False)
@@ -214,16 +264,26 @@ def group_means(corner: Corner) -> Instance:
 
 def group_top_k(corner: Corner) -> Instance:
     """One person comes into as many groups as the bound says."""
-    bound = corner["bound"]
+    bound, monotone, other = corner["bound"], corner["monotone"], corner["other"]
     names = "abc"[:bound]
-    built = lb.GroupTopK(groups=[*names], k=1, resolution=1, monotone=True, **price(corner["currency"], 12))
-    before, after = [0, 0], [1, corner["other"]]
+    built = lb.GroupTopK(
+        groups=[*names], k=1, resolution=Fraction(1, corner["factor"]), monotone=monotone,
+        **price(corner["currency"], 12 * corner["factor"]),
+    )  # fmt: skip
+    after = [1, other if monotone else -other]
+    tight = other == 0 and monotone and corner["currency"] != "rho"
+    return Instance(built, dict.fromkeys(names, (0, 0)), dict.fromkeys(names, after), "1/1000", tight=tight)
+
+
+def measured_group_top_k(corner: Corner) -> Instance:
+    """The same, with the numbers of what is selected."""
+    names = "ab"[: corner["bound"]]
+    built = lb.GroupTopK(
+        groups=[*names], k=1, numbers=True, sensitivity=corner["reach"], resolution=1, monotone=True,
+        **price(corner["currency"], 16 * corner["reach"]),
+    )  # fmt: skip
     return Instance(
-        built,
-        dict.fromkeys(names, before),
-        dict.fromkeys(names, after),
-        "1/1000",
-        tight=corner["other"] == 0 and corner["currency"] != "rho",
+        built, dict.fromkeys(names, (0, 0)), dict.fromkeys(names, (corner["reach"], 0)), "1/100", tight=False
     )
 
 
@@ -247,15 +307,26 @@ CASES: dict[str, tuple[Callable[[Corner], Instance], Mapping[str, Sequence[Any]]
     "NoisyTopK": (top_k, {**SMALL, "k": (1, 2)}),
     "SelectAndMeasure": (select_and_measure, {**SMALL, "selection": ("noise", "set")}),
     "SparseVector": (sparse_vector, {**SMALL, "k": (1, 2)}),
+    "SparseVector, measured": (measured_above, {**SMALL, "measure": ("1/2", "1/4"), "up": (False, True)}),
+    "AdaptiveSparseVector": (adaptive_sparse_vector, {**SMALL, "k": (1, 2)}),
+    "AutomaticBounds": (automatic_bounds, {**BOUNDED, "sides": (1, 2)}),
+    "Parts": (parts, {"currency": CURRENCY, "reach": (1, 2), "factor": (1, 2), "parts": (1, 2, 3)}),
     "Quantile": (quantile, {**BOUNDED, "scale": ("linear", "log")}),
     "Quantiles": (quantiles, BOUNDED),
     "GroupQuantiles": (group_quantiles, {**BOUNDED, "bound": (1, 2, 3), "factor": (1, 2)}),
-    "GroupTopK": (group_top_k, {"currency": CURRENCY, "bound": (1, 2, 3), "other": (0, 1)}),
+    "GroupTopK": (
+        group_top_k,
+        {"currency": CURRENCY, "bound": (1, 2, 3), "other": (0, 1), "factor": (1, 2), "monotone": (False, True)},
+    ),
+    "GroupTopK, measured": (measured_group_top_k, {"currency": CURRENCY, "bound": (1, 2), "reach": (1, 2)}),
     "DiscoverRanking": (discover_ranking, {**GRID, "bound": (1, 2, None), "k": (1, 2, 3)}),
     "DiscoverHistogram": (discover_histogram, {**GRID, "bound": (1, 2, 3)}),
     "DiscoverHistogram, first": (discover_first, {**GRID, "reach": (1, 2), "factor": (1, 2), "bound": (1, 2)}),
     "NoisyMean": (mean, {**BOUNDED, "bound": (1, 2), "factor": (1, 2)}),
-    "GroupMeans": (group_means, {"currency": CURRENCY, "bound": (1, 2), "rows": (1, 2), "factor": (1, 2)}),
+    "GroupMeans": (
+        group_means,
+        {"currency": CURRENCY, "bound": (1, 2), "rows": (1, 2), "factor": (1, 2), "sd": (False, True)},
+    ),
     "Tables": (tables, {"bound": (1, 2), "replaces": (False, True)}),
 }
 

@@ -15,7 +15,8 @@ import pytest
 import lastbit as lb
 from lastbit.audit.verdict import judge
 from lastbit.chance.bits import Tape
-from tests.laws.corners import CASES, CURRENCY, instances, price
+from tests.laws.corners import CASES, CURRENCY, GRID, cover, instances, price, scale
+from tests.mechanisms.test_mechanism import all_mechanisms
 
 WORDS = [(2**64 // 997 * place**3 + 12345 * place) % 2**64 for place in range(1, 400)]
 LONG = bool(os.environ.get("LASTBIT_FUZZ"))
@@ -77,3 +78,26 @@ def test_a_wide_reach_is_a_small_one_at_a_part_of_the_cost(name: str, currency: 
             published = wide.program([step * unit for step in values])(lb.Sampler(Tape(WORDS)))
             expected = one.program(values)(lb.Sampler(Tape(WORDS)))
             assert columns_in_steps(published, unit) == columns_in_steps(expected, Fraction(1))
+
+
+@pytest.mark.parametrize("corner", cover({**GRID, "k": (1, 2, 3)}), ids=str)
+def test_items_that_nobody_listed_have_the_noise_of_a_public_list(corner: dict[str, Any]) -> None:
+    """Their gaps have too many outcomes to follow in all corners; test_discover follows them for one currency."""
+    cost: dict[str, Any] = {"k": corner["k"], **price(corner["currency"], 4), **scale(corner)}
+    found = lb.DiscoverTopK(**cost, delta="1/10", most_items=2)
+    assert found._selector == lb.NoisyTopK(**cost, monotone=True)._selector
+    assert found._rate == found._selector.rate
+
+
+ELSEWHERE = {
+    "Snapping": "test_snapping has the exact law of each setting, and an epsilon is its only currency",
+    "PrivateSelection": "test_private_selection has all laws of the number of rounds, at the cost of a candidate",
+    "PrivateSearch": "it is a PrivateSelection",
+    "DiscoverTopK": "above",
+}
+
+
+def test_no_mechanism_is_without_corners() -> None:
+    here = {name.partition(",")[0] for name in CASES}
+    assert {mechanism.__name__ for mechanism in all_mechanisms()} == here | ELSEWHERE.keys()
+    assert not here & ELSEWHERE.keys()

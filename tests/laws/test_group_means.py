@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
-from math import comb
 from typing import Any
 
 import pytest
@@ -52,10 +51,7 @@ def test_the_loss_is_within_the_cost_on_every_neighbour(
         most_items=most_items, most_rows=most_rows,
     )  # fmt: skip
     values = {0: [1], groups - 1: [Fraction(1, 2)]}
-    verdicts = lb.audit.check_all(mechanism, values, Fraction(1, 1 << 8))
-    assert verdicts.holds
-    more = comb(3 + most_rows - 1, most_rows)
-    assert len(verdicts.each) == len(values) + comb(groups, most_items) * more**most_items
+    assert lb.audit.check_all(mechanism, values, Fraction(1, 1 << 8)).holds
 
 
 def _more(amount: Any, groups: int) -> Any:

@@ -18,12 +18,22 @@ import sqlalchemy as sa
 import lastbit as lb
 from lastbit import cli
 from lastbit.ledger import codec, store
-from lastbit.ledger.chain import FIELDS, SEALED
 from lastbit.ledger.price import Price, write_terms
 from lastbit.ledger.tables import ENTRIES
 from lastbit.privacy.cost import Cost
 from tests.ledger.test_processes import Child
 from tests.ledger.worker import spend
+
+FIELDS = (
+    "id", "dataset", "kind", "time", "mechanism", "parameters", "cost", "amount", "note", "adjacency", "terms",
+    "question", "question_digest", "about", "protects", "asker",
+)  # fmt: skip
+"""What the digest of an entry covers, after the digest before it."""
+SEALED = (
+    "dataset", "budget", "spent", "adjacency", "digest", "rho_budget", "delta_budget", "delta_of_rho", "spent_rho",
+    "spent_delta", "protects",
+)  # fmt: skip
+"""What the seal of an account covers."""
 
 
 def laplace(epsilon: Any) -> lb.DiscreteLaplace:
@@ -335,6 +345,11 @@ def test_the_command_says_whether_the_books_add_up(tmp_path: Path, monkeypatch: 
         "update lastbit_accounts set budget = '100'",
         "update lastbit_accounts set adjacency = 'replace'",
         "update lastbit_accounts set spent_rho = '0'",
+        "update lastbit_accounts set rho_budget = '100'",
+        "update lastbit_accounts set spent_delta = '1/1000'",
+        "update lastbit_accounts set delta_budget = '1/100'",
+        "update lastbit_accounts set delta_of_rho = '1/100'",
+        "update lastbit_accounts set protects = 'row'",
         "update lastbit_accounts set seal = ''",
     ],
 )

@@ -100,7 +100,9 @@ def test_bounds_and_sensitivity_are_compared_as_numbers() -> None:
 
 
 @pytest.mark.parametrize("monotone", [False, True])
-@pytest.mark.parametrize("name", ["NoisyMax", "NoisyTopK", "SelectAndMeasure", "SparseVector", "SubsetTopK"])
+@pytest.mark.parametrize(
+    "name", ["NoisyMax", "NoisyTopK", "SelectAndMeasure", "SparseVector", "AdaptiveSparseVector", "SubsetTopK"]
+)
 def test_neighbours_are_all_that_one_person_can_make(name: str, monotone: bool) -> None:
     """The auditor tries these and no others, so a fault that shows on a missing one is never found."""
     mechanism = BUILT[name](epsilon=1, resolution="1/2", monotone=monotone)

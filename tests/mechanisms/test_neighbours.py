@@ -5,9 +5,11 @@ The auditor tries these and no others, so a fault that shows on a missing one is
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -38,17 +40,48 @@ def test_quantiles(kind: Any, before: tuple[int, ...], most: int) -> None:
     assert {tuple(sorted(map(int, after))) for after in tried} == after_one_person(before, most)
 
 
+def pairs_of(values: Any) -> tuple[Any, ...]:
+    """Every number with its group, in order."""
+    return tuple(sorted((group, int(number)) for group, numbers in values.items() for number in numbers))
+
+
 @pytest.mark.parametrize("most", [1, 2])
 def test_quantiles_of_groups(most: int) -> None:
     """A person has up to `most` numbers in all groups together: a point is a group with a number."""
     before = {"a": [0, 2], "b": [1]}
     mechanism = lb.GroupQuantiles(groups=["a", "b"], bounds=(0, 2), resolution=1, most_values=most, **ONE)
 
-    def pairs(values: Any) -> tuple[Any, ...]:
-        return tuple(sorted((group, int(number)) for group, numbers in values.items() for number in numbers))
+    expected = after_one_person(pairs_of(before), most, tuple(product("ab", POINTS)))
+    assert {pairs_of(after) for after in mechanism.neighbours(before)} == expected
 
-    points = tuple(product("ab", POINTS))
-    assert {pairs(after) for after in mechanism.neighbours(before)} == after_one_person(pairs(before), most, points)
+
+@pytest.mark.parametrize(("groups", "rows"), [(1, 1), (1, 2), (2, 1), (2, 2)])
+def test_means_of_groups(groups: int, rows: int) -> None:
+    """A person has `rows` numbers in each of so many groups, or in all groups together."""
+    before = {"a": [0, 2], "b": [1]}
+    bounds = {"most_items": groups, "most_rows": rows}
+    mechanism = lb.GroupMeans(groups=["a", "b", "c"], bounds=(0, 2), resolution=1, **bounds, **ONE)
+    expected = set()
+    for after in after_one_person(pairs_of(before), groups * rows, tuple(product("abc", POINTS))):
+        one, other = Counter(after), Counter(pairs_of(before))
+        moved = Counter(group for group, _ in ((one - other) + (other - one)).elements())
+        if moved.total() <= rows or (len(moved) <= groups and max(moved.values()) <= rows):
+            expected.add(after)
+    assert {pairs_of(after) for after in mechanism.neighbours(before)} == expected
+
+
+@pytest.mark.parametrize("most", [1, 2, 3])
+@pytest.mark.parametrize("before", [(), (1,), (-3, 0, 1, 2)])
+def test_bounds_that_are_chosen(before: tuple[int, ...], most: int) -> None:
+    """All that counts of a number is beyond which numbers of the list it lies."""
+    tried = lb.AutomaticBounds(choices=[1, 2, 5], most_values=most, **ONE).neighbours(before)
+
+    def numbers_beyond(values: Any) -> tuple[int, ...]:
+        beyond = [sum(sign * value > y for value in values) for sign in (1, -1) for y in (0, 1, 2)]
+        return (len(values), *beyond)
+
+    expected = after_one_person(before, most, points=(-6, -3, -2, -1, 0, 1, 2, 3, 6))
+    assert {numbers_beyond(after) for after in tried} == {numbers_beyond(after) for after in expected}
 
 
 @pytest.mark.parametrize("most", [1, 2])
@@ -124,16 +157,29 @@ def test_tables(most: int, replaces: bool) -> None:
     assert set(mechanism.neighbours([1, 2])) == expected
 
 
+def test_a_number_to_snap() -> None:
+    """Numbers are rounded to whole sensitivities first: one person moves them by one."""
+    for value, reached in ((3, {2, 4}), (0, {1}), (Fraction(17, 2), {7})):
+        tried = lb.Snapping(bounds=(0, 8), **ONE).neighbours([value])
+        assert {int(after) for (after,) in tried} == reached
+
+
 ELSEWHERE = {
-    "NoisyMax", "NoisyTopK", "SelectAndMeasure", "SparseVector", "SubsetTopK", "AdaptiveSparseVector", "Snapping",
-    "AutomaticBounds", "GroupMeans", "GroupTopK", "PrivateSelection", "PrivateSearch", "Parts",
+    "test_mechanism.py": {
+        "NoisyMax", "NoisyTopK", "SelectAndMeasure", "SparseVector", "AdaptiveSparseVector", "SubsetTopK",
+    },
+    "../laws/test_group_top_k.py": {"GroupTopK"},
 }  # fmt: skip
-"""test_mechanism has the first five, and tests/laws the others: runs of queries, one number, coins, and parts."""
+"""The files that compare with all in the same way."""
+NONE = {"PrivateSelection", "PrivateSearch", "Parts"}
+"""The data of two is in their candidates; that of the last in several inputs, and whoever makes them knows of whom."""
 
 
 def test_no_mechanism_is_left_out() -> None:
-    here = {
-        "Quantile", "Quantiles", "GroupQuantiles", "NoisyMean", "DiscoverHistogram", "DiscoverRanking", "DiscoverTopK",
-        "DiscreteLaplace", "DiscreteGaussian", "ExponentialMechanism", "Tables",
-    }  # fmt: skip
-    assert {mechanism.__name__ for mechanism in all_mechanisms()} <= here | ELSEWHERE
+    own = Path(__file__)
+    elsewhere = {name: (own.parent / file).read_text() for file, names in ELSEWHERE.items() for name in names}
+    for mechanism in all_mechanisms():
+        name, text = mechanism.__name__, elsewhere.get(mechanism.__name__, own.read_text().partition("ELSEWHERE")[0])
+        assert (name in NONE) == (mechanism.neighbours is lb.Mechanism.neighbours), name
+        assert name in NONE or re.search(rf'lb\.{name}\b|"{name}"', text), f"nobody compares the neighbours of {name}"
+        assert "test_neighbours_are_all" in text or "test_the_neighbours_are_all" in text or name not in elsewhere

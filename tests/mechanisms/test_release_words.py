@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 import lastbit as lb
-from lastbit.release import EACH_ROW
 from tests.ledger.test_published import RELEASES
+
+EACH_ROW = "Each row was taken for one person."
 
 NUMBERS = [3, 4, 5] * 40
 

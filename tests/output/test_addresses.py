@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from lastbit.output.addresses import UNREADABLE, public_address
+from lastbit.output.addresses import public_address
+
+UNREADABLE = "://…"
 
 SECRET = "hunter2"
 

@@ -21,6 +21,9 @@ from lastbit.questions.drawing import split_panel
 from tests import processes
 from tests.ledger.test_published import RELEASES
 
+EXPLANATION = "The wide interval is of all people, the narrow one of the noise alone."
+UNCERTAIN = "Dashed: the order of these two is not certain."
+
 ODD = ["flu", "co$l_d$ \\frac{", "流感", "🤒", "ألم", "\ud800\n", "<b>&", "x" * 100]
 
 
@@ -215,7 +218,7 @@ def test_a_series_is_a_line_with_two_bands_and_ends_where_a_number_is_missing() 
     assert page.count("<polyline") == 2
     assert page.count("<circle") == 6
     words = [*parsed.itertext()]
-    assert {*months, "people <b>", picture.EXPLANATION} <= {*words}
+    assert {*months, "people <b>", EXPLANATION} <= {*words}
     (axes,) = picture.draw_figure([panel], "a title").axes
     assert [label.get_text() for label in axes.get_xticklabels()] == months
     assert axes.get_ylim()[0] <= 0
@@ -227,8 +230,8 @@ def test_the_noise_alone_is_drawn_beside_the_interval_of_all_people() -> None:
     page = chart([panel], "a title")
     assert page.count('stroke-width="5"') == 2
     assert page.count('stroke-width="1.5"') == 2
-    assert picture.EXPLANATION in page
-    assert picture.EXPLANATION not in chart([replace(panel, noise=())], "a title")
+    assert EXPLANATION in page
+    assert EXPLANATION not in chart([replace(panel, noise=())], "a title")
 
 
 GROUPS = Panel(
@@ -243,7 +246,7 @@ def test_points_have_people_at_the_edge_a_hollow_mark_and_a_dashed_line() -> Non
     parsed = ElementTree.fromstring(svg)
     texts = ["".join(element.itertext()) for element in parsed.iter("text")]
     assert {"too few", "patients", "1,270", "1,560", "4", "Mean cost per patient (euros)"} <= set(texts)
-    assert picture.UNCERTAIN in texts
+    assert UNCERTAIN in texts
     marks = list(parsed.iter("circle"))
     assert [mark.get("class") for mark in marks] == ["bar", "bar", "hollow"]
     assert marks[2].get("fill") == "none"
@@ -260,7 +263,7 @@ def test_points_have_people_at_the_edge_a_hollow_mark_and_a_dashed_line() -> Non
     assert [line.get_ydata()[0] for line in dashed] == [0.5]
     hollow = [line for line in axes.lines if line.get_markerfacecolor() == "none"]
     assert [line.get_ydata()[0] for line in hollow] == [2]
-    assert figure.get_supxlabel() == picture.UNCERTAIN
+    assert figure.get_supxlabel() == UNCERTAIN
 
 
 def test_no_true_number_is_below_zero_and_so_is_no_axis() -> None:

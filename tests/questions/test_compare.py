@@ -92,6 +92,16 @@ def test_json_says_which_level_holds(years: Path, capsys: Any) -> None:
         lb.compare("2023.json", "2024.json", of="x")
 
 
+def test_an_end_that_json_rounded_may_lie_further_out(years: Path) -> None:
+    """The float 0.1 is above 1/10 and 0.3 below 3/10: with them as they are, -1/5 would lie outside."""
+    rounded = json.loads(json.dumps(dict(ask(2023).data), default=float))
+    rounded.pop("exact", None)
+    rounded |= {"value": [0.2] * 3, "low": [0.1] * 3, "high": [0.3] * 3}
+    data = lb.compare(rounded, rounded).report.data
+    assert max(data["low"]) <= -Fraction(1, 5)
+    assert min(data["high"]) >= Fraction(1, 5)
+
+
 def test_what_cannot_be_compared_is_refused(years: Path) -> None:
     one = ask(2023)
     for other in (

@@ -150,6 +150,18 @@ def test_the_interval_of_all_people_stands_on_those_counted() -> None:
     assert reading.interval((Fraction(5), None))[1] is None
 
 
+@pytest.mark.parametrize(("several", "narrower"), [("", 0), ("abcd", 4)])
+def test_where_most_intervals_would_be_narrower_with_all_it_is_said(several: str, narrower: int) -> None:
+    """Five hundred people are in so many of four wards, and count in one; many others are in one ward."""
+    rows = [(n, ward) for n in range(500) for ward in several] + [(500 + n, "abcd"[n % 4]) for n in range(2000)]
+    table = pd.DataFrame(rows, columns=["patient", "ward"])
+    answer = lb.ask(
+        "histogram", table, by="ward", domain=[*"abcd"], unit="patient", most_items=1, epsilon=500
+    )  # fmt: skip
+    notes = [note for note in answer.report.notes if "would be narrower" in note]
+    assert [f"{narrower} intervals of these 4 would be narrower" in note for note in notes] == [True] * bool(narrower)
+
+
 def test_the_people_cut_are_those_of_all_classes_but_the_first() -> None:
     reading = read(LISTED, {1: 50, 2: 7, 3: 20, 4: 400})
     reach = noise_of_sum("laplace", reading.release["spread"].rate, 3, ALPHA / 2)

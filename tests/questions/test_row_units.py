@@ -19,8 +19,9 @@ from lastbit.questions.identity import identity_of
 from lastbit.questions.kinds import KINDS
 from lastbit.questions.row_options import RowOptions
 from lastbit.questions.row_units import settle_unit
-from lastbit.release import EACH_ROW
 from lastbit.web.desk import Desk
+
+EACH_ROW = "Each row was taken for one person."
 
 ITEMS = {"by": "ward", "domain": ["a", "b"]}
 REFUSAL = r"--unit must say who is protected: got none\..* write --unit row\. Nothing was read and nothing was charged"

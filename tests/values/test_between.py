@@ -9,7 +9,10 @@ import pytest
 
 from lastbit import ExponentialMechanism, Reference, Sampler, Tape
 from lastbit.values.between import Between
-from lastbit.values.grid import LIMIT, Grid
+from lastbit.values.grid import Grid
+
+LIMIT = 1 << 61
+"""So many steps a value may lie from zero."""
 
 WORD = 1 << 64
 GRIDS = [1, "1/10", "1/1024", "1/3", 3, "7/10", 1 << 61, Fraction(1, LIMIT), Fraction(1, LIMIT - 1), "1/4294967297"]

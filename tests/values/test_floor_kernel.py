@@ -11,7 +11,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lastbit.values import _floors
-from lastbit.values.grid import LIMIT, Grid
+from lastbit.values.grid import Grid
+
+LIMIT = 1 << 61
+"""So many steps a value may lie from zero."""
 
 EDGES = [0.0, -0.0, 5e-324, -5e-324, 2.2250738585072014e-308, -2.2250738585072014e-308, 0.5, -0.5, 1.0, -1.0]
 EDGES += [math.inf, -math.inf, math.nan, -math.nan, 2.0**52, -(2.0**52) - 1, 2.0**53 + 2, -(2.0**61), 2.0**61]

@@ -14,8 +14,11 @@ from hypothesis import strategies as st
 
 import lastbit as lb
 from lastbit.values import _floors
-from lastbit.values.grid import LIMIT, Grid
+from lastbit.values.grid import Grid
 from lastbit.values.raw import highest
+
+LIMIT = 1 << 61
+"""So many steps a value may lie from zero."""
 
 RESOLUTIONS = [
     "1",

@@ -6,7 +6,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from lastbit.values.grid import LIMIT, Grid
+from lastbit.values.grid import Grid
+
+LIMIT = 1 << 61
+"""So many steps a value may lie from zero."""
 
 
 @pytest.mark.parametrize(

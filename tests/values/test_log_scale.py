@@ -11,8 +11,10 @@ import pytest
 
 from lastbit.exact.rounding import log2_floor
 from lastbit.values import log_scale
-from lastbit.values.grid import LIMIT
 from lastbit.values.log_scale import LogScale, inverses
+
+LIMIT = 1 << 61
+"""So many steps a value may lie from zero."""
 
 FURTHEST = 10**18
 

@@ -15,8 +15,11 @@ import pyarrow as pa
 import pytest
 
 import lastbit as lb
-from lastbit.values.grid import LIMIT, Grid
+from lastbit.values.grid import Grid
 from tests.fixed_words import FixedWords
+
+LIMIT = 1 << 61
+"""So many steps a value may lie from zero."""
 
 
 def test_a_missing_score_counts_as_lowest_and_a_missing_record_is_left_out() -> None:

@@ -10,10 +10,11 @@ import httpx
 import pytest
 
 import lastbit as lb
-from lastbit.web.guard import MOST_BYTES
 from lastbit.web.server import ServerAddress, listen
 from tests import processes
 from tests.web.conftest import Served
+
+MOST_BYTES = 1 << 20
 
 PAGES = ["", "ask/top", "plan?topic=count", "results/1", "budget", "budget?account=clinic", "audit", "audit/gallery"]
 SERVICE = ["api", "api/openapi.json", "api/table", "api/questions", "api/accounts", "api/accounts/clinic"]

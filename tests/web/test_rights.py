@@ -16,9 +16,11 @@ from lastbit.web.app import PAGES, application
 from lastbit.web.desk import Desk
 from lastbit.web.guard import RateLimit
 from lastbit.web.jobs import Job, Jobs
-from lastbit.web.tokens import ROLES, Tokens
+from lastbit.web.tokens import Tokens
 from tests.web.test_attacks import desk, page
 from tests.web.test_tables import SECRETS, TOKENS, Client
+
+ROLES = ("look", "release", "raise")
 
 __all__ = ["desk", "page"]
 

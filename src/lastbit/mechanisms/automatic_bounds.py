@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import pairwise
+from itertools import combinations, combinations_with_replacement, pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -19,7 +19,7 @@ from lastbit.privacy.cost import Cost
 from lastbit.privacy.eta import Eta
 from lastbit.privacy.rate import Rate
 from lastbit.release import Release
-from lastbit.values.adjacency import Adjacency
+from lastbit.values.adjacency import Adjacency, choose_up_to
 from lastbit.values.clamped import clamp_numbers, clamp_steps
 from lastbit.values.grid import LIMIT, Grid, Steps
 from lastbit.values.grid_steps import GridSteps
@@ -161,14 +161,14 @@ class AutomaticBounds(Mechanism[ChosenBounds]):
         return self.allowed + least_exponent(self.rate, (1 - probability(level, "level")) / walks) - 1
 
     def neighbours(self, values: Sequence[Number]) -> Iterator[tuple[Any, ...]]:
-        """Yield these values less any one of them, and with one more: at zero, or just beyond a number of the list."""
+        """Yield these values less those of one person, and with more: at zero, or just beyond numbers of the list."""
         start = tuple(values)
-        for place in range(len(start)):
-            yield (*start[:place], *start[place + 1 :])
-        yield (*start, Fraction(0))
-        for distance in self._distances[:-1].tolist():
-            for step in (distance + 1, -distance - 1):
-                yield (*start, self.grid.value(step))
+        for places in choose_up_to(range(len(start)), self.most_values, combinations):
+            yield tuple(value for place, value in enumerate(start) if place not in places)
+        beyond = [step for distance in self._distances[:-1].tolist() for step in (distance + 1, -distance - 1)]
+        points = self.grid.values([0, *beyond])
+        for more in choose_up_to(points, self.most_values, combinations_with_replacement):
+            yield (*start, *more)
 
 
 def _list_distances(grid: Grid) -> list[int]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from itertools import combinations, combinations_with_replacement, product
+from itertools import combinations, combinations_with_replacement
 from typing import Any, Final
 
 from lastbit.chance.draw import Draw
@@ -21,7 +22,7 @@ from lastbit.mechanisms.noisy_values import Noise, accuracy_of
 from lastbit.privacy.cost import Cost, positive_rho
 from lastbit.privacy.eta import Eta
 from lastbit.privacy.rate import Rate
-from lastbit.values.adjacency import Adjacency
+from lastbit.values.adjacency import Adjacency, Choose, choose_up_to
 from lastbit.values.bounds import default_step, parse_bounds
 from lastbit.values.grid import Grid, common
 from lastbit.values.group_sums import GroupSums, parse_groups
@@ -232,14 +233,25 @@ class GroupMeans(Mechanism[GroupMeanValues]):
         return high - low
 
     def neighbours(self, values: Any) -> Iterator[Any]:
-        """Yield these values without any one number, and with those of one more person: at bounds or in the middle."""
+        """Yield these values less those that one person has, and with more of them: at bounds or in the middle."""
         low, high = parse_bounds(self.bounds)
-        for group in self.groups:
-            numbers = tuple(values.get(group, ()))
-            for place in range(len(numbers)):
-                yield {**values, group: (*numbers[:place], *numbers[place + 1 :])}
-        more = tuple(combinations_with_replacement((low, (low + high) / 2, high), self.most_rows))
-        for chosen in combinations(self.groups, self.most_items):
-            for own in product(more, repeat=self.most_items):
-                added = {group: (*values.get(group, ()), *new) for group, new in zip(chosen, own, strict=True)}
-                yield {**values, **added}
+        start = {group: tuple(values.get(group, ())) for group in self.groups}
+        places = [(group, place) for group, numbers in start.items() for place in range(len(numbers))]
+        for less in self._of_one_person(places, combinations):
+            yield {
+                group: tuple(value for place, value in enumerate(numbers) if (group, place) not in less)
+                for group, numbers in start.items()
+            }
+        points = [(group, point) for group in self.groups for point in (low, (low + high) / 2, high)]
+        for more in self._of_one_person(points, combinations_with_replacement):
+            yield {
+                group: (*numbers, *(point for name, point in more if name == group)) for group, numbers in start.items()
+            }
+
+    def _of_one_person(self, pairs: Sequence[Any], choose: Choose) -> Iterator[tuple[Any, ...]]:
+        """Yield which pairs of a group and a number one person may have: some in each of some groups, or few in any."""
+        for chosen in choose_up_to(pairs, self.most_items * self.most_rows, choose):
+            counts = Counter(group for group, _ in chosen)
+            of_groups = len(counts) <= self.most_items and max(counts.values()) <= self.most_rows
+            if of_groups or len(chosen) <= self.most_rows:
+                yield chosen

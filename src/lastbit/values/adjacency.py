@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal, cast, get_args
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Final, Literal, TypeVar, cast, get_args
 
 from lastbit.errors import ParameterError
 
@@ -10,6 +11,10 @@ Adjacency = Literal["add-remove", "replace"]
 """add-remove: one person comes or goes. replace: one person's record becomes another; how many there are is public."""
 
 ADJACENCIES: Final[tuple[str, ...]] = get_args(Adjacency)
+
+Thing = TypeVar("Thing")
+Choose = Callable[[Sequence[Any], int], Iterable[tuple[Any, ...]]]
+"""So many things of a list, in all ways: `combinations` of itertools, or its like."""
 
 
 def parse_adjacency(adjacency: object, *, monotone: bool = False) -> Adjacency:
@@ -26,3 +31,14 @@ def parse_adjacency(adjacency: object, *, monotone: bool = False) -> Adjacency:
             "out monotone=True, or adjacency='replace'."
         )
     return cast(Adjacency, adjacency)
+
+
+def choose_up_to(things: Sequence[Thing], most: int, choose: Choose) -> Iterator[tuple[Thing, ...]]:
+    """Yield all choices of one thing up to `most` things.
+
+    >>> from itertools import combinations_with_replacement
+    >>> list(choose_up_to("ab", 2, combinations_with_replacement))
+    [('a',), ('b',), ('a', 'a'), ('a', 'b'), ('b', 'b')]
+    """
+    for size in range(1, most + 1):
+        yield from choose(things, size)

@@ -11,9 +11,10 @@ from typing import Any
 from lastbit.chance.draw import Draw
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import Number
-from lastbit.mechanisms.quantiles.mechanism import QuantileMechanism, choose_up_to
+from lastbit.mechanisms.quantiles.mechanism import QuantileMechanism
 from lastbit.mechanisms.quantiles.quantiles import Quantiles
 from lastbit.release import Release
+from lastbit.values.adjacency import choose_up_to
 from lastbit.values.grid import Steps
 from lastbit.values.grid_steps import GridSteps
 from lastbit.values.group_sums import parse_groups

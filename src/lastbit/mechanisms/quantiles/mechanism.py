@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import combinations, combinations_with_replacement
-from typing import Any, Final, Literal, TypeVar
+from typing import Any, Final, Literal
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from lastbit.mechanisms.quantiles.ranked_values import CountedValues, LinearValu
 from lastbit.privacy import zcdp
 from lastbit.privacy.cost import Cost
 from lastbit.privacy.eta import Eta
-from lastbit.values.adjacency import Adjacency
+from lastbit.values.adjacency import Adjacency, choose_up_to
 from lastbit.values.clamped import clamp_blocks, clamp_flat, clamp_numbers, clamp_steps, flatten_numbers
 from lastbit.values.grid import LIMIT, Grid, Steps
 from lastbit.values.grid_steps import GridSteps
@@ -26,7 +26,6 @@ from lastbit.values.log_scale import LogScale
 from lastbit.values.missing import LEAVE_OUT, Missing, step_of_missing
 from lastbit.values.statistic import ends, parse_bounds
 
-Thing = TypeVar("Thing")
 Scale = Literal["linear", "log"]
 """How points weigh before anybody's value is known: all alike, or each factor of two alike."""
 
@@ -194,18 +193,6 @@ class QuantileMechanism(Mechanism[Released]):
             near = {step + by for step in self._steps(values).tolist() for by in (-1, 0, 1)}
             steps = sorted({self._low, self._high} | {step for step in near if self._low <= step <= self._high})
         return [self.grid.value(step) for step in steps]
-
-
-def choose_up_to(
-    things: Sequence[Thing], most: int, choose: Callable[[Sequence[Thing], int], Iterable[tuple[Thing, ...]]]
-) -> Iterator[tuple[Thing, ...]]:
-    """Yield all choices of one thing up to `most` things, as itertools' `combinations` or its like makes them.
-
-    >>> list(choose_up_to("ab", 2, combinations_with_replacement))
-    [('a',), ('b',), ('a', 'a'), ('a', 'b'), ('b', 'b')]
-    """
-    for size in range(1, most + 1):
-        yield from choose(things, size)
 
 
 def point_odds(
