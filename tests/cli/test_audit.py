@@ -15,11 +15,12 @@ from lastbit import cli
 from lastbit.audit import verdict
 from lastbit.audit.broken.gallery import GALLERY
 from lastbit.audit.losses import Loss
-from lastbit.cli.app import app_for
+from lastbit.cli.app import make_app
+from lastbit.cli.catalog import COMMANDS
 from lastbit.cli.verdicts import Unit
 from tests.clock import Clock
 
-application = app_for(["audit"])
+application = make_app(command for command in COMMANDS if command.words == ("audit",))
 
 
 def run(*arguments):

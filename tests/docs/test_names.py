@@ -5,18 +5,22 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
-from pathlib import Path
+from functools import cache
 
-SOURCE = Path(__file__).parents[2] / "src/lastbit"
-TREES = {
-    path.relative_to(SOURCE).as_posix(): ast.parse(path.read_text(encoding="utf-8")) for path in SOURCE.rglob("*.py")
-}
-FUNCTIONS = [
-    (node.name, path)
-    for path, tree in TREES.items()
-    for node in ast.walk(tree)
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not node.name.startswith("__")
-]
+import pytest
+
+from tests.docs.source import modules, nodes
+
+pytestmark = pytest.mark.xdist_group("source")  # one worker reads all files, once
+
+
+@cache
+def functions() -> list[tuple[str, str]]:
+    """The name and the file of every function."""
+    kinds = ast.FunctionDef | ast.AsyncFunctionDef
+    names = [(node.name, path) for path, tree in modules() for node in nodes(tree) if isinstance(node, kinds)]
+    return [(name, path) for name, path in names if not name.startswith("__")]
+
 
 IRREGULAR = {
     "begun", "bought", "broken", "built", "chosen", "done", "drawn", "driven", "found", "given", "gone", "grown",
@@ -44,8 +48,8 @@ def is_participle(word: str) -> bool:
 
 def test_no_two_public_classes_share_a_name() -> None:
     homes = defaultdict(set)
-    for path, tree in TREES.items():
-        for node in ast.walk(tree):
+    for path, tree in modules():
+        for node in nodes(tree):
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 homes[node.name].add(path)
     assert {name: paths for name, paths in homes.items() if len(paths) > 1} == {}
@@ -56,29 +60,29 @@ def test_no_function_is_called_by_a_participle() -> None:
     verbs = r"is|has|can|check|count|find|mark|open|read|run|say|takes|unpack"
     odd = {
         f"{path}: {name}"
-        for name, path in FUNCTIONS
+        for name, path in functions()
         if is_participle(name.split("_")[-1]) and name not in PUBLIC and not re.match(rf"_?({verbs})_", name)
     }
     assert odd == set()
-    assert {name for name, _ in FUNCTIONS} >= PUBLIC, "a name that no longer exists is no exception"
+    assert {name for name, _ in functions()} >= PUBLIC, "a name that no longer exists is no exception"
 
 
 def test_few_names_have_a_participle_at_all() -> None:
     names = [
         name
-        for name, _ in FUNCTIONS
+        for name, _ in functions()
         if name not in PUBLIC and any(is_participle(word) and word not in TERMS for word in name.split("_"))
     ]
-    assert len(names) < len(FUNCTIONS) / 50, sorted(names)
+    assert len(names) < len(functions()) / 50, sorted(names)
 
 
 def test_variables_say_what_they_hold() -> None:
     """A field is no variable: users read `verdicts.each`."""
     vague = {"each", "found", "told", "given"}
-    for path, tree in TREES.items():
-        kinds = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    for path, tree in modules():
+        kinds = [node for node in nodes(tree) if isinstance(node, ast.ClassDef)]
         fields = {field.target for kind in kinds for field in kind.body if isinstance(field, ast.AnnAssign)}
-        for node in ast.walk(tree):
+        for node in nodes(tree):
             if isinstance(node, ast.arg):
                 assert node.arg not in vague, f"{path}:{node.lineno}"
             elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node not in fields:
@@ -96,8 +100,8 @@ def test_a_function_says_in_a_sentence_what_it_does() -> None:
     """A noun phrase does for a property; of a function one must read whether it returns, writes or charges."""
     odd = {
         f"{path}: {node.name}: {text.splitlines()[0]}"
-        for path, tree in TREES.items()
-        for node in ast.walk(tree)
+        for path, tree in modules()
+        for node in nodes(tree)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and (text := ast.get_docstring(node))
         and not any("property" in ast.unparse(decorator) for decorator in node.decorator_list)
         and PHRASES.match(text) and not SENTENCE.match(text.replace("\n", " "))

@@ -39,7 +39,7 @@ def main() -> None:
 
 def _run(arguments: list[str], *, debug: bool) -> int:
     try:
-        from lastbit.cli.app import app_for, expand_arguments
+        from lastbit.cli.app import command_for, expand_arguments
         from lastbit.cli.completion import prepare_completion
     except ModuleNotFoundError as error:
         if error.name is None or error.name.startswith("lastbit"):
@@ -48,7 +48,7 @@ def _run(arguments: list[str], *, debug: bool) -> int:
     try:
         prepare_completion()
         arguments = expand_arguments(arguments)
-        code = app_for(arguments)(args=arguments, prog_name="lastbit", standalone_mode=False)
+        code = command_for(arguments)(args=arguments, prog_name="lastbit", standalone_mode=False)
         if code == INTERRUPTED:
             raise KeyboardInterrupt
         return code if isinstance(code, int) else 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from functools import cache
 from typing import Annotated, Any
 
 import typer
@@ -89,15 +90,21 @@ def expand_arguments(arguments: list[str]) -> list[str]:
     return words
 
 
-def app_for(arguments: list[str]) -> typer.Typer:
-    """Return an app with only the command that these words name, or with a list of commands: to load all takes longer.
+def command_for(arguments: list[str]) -> Any:
+    """Return the app of the command that these words name, or of a list of commands: to load all takes longer.
 
-    >>> [command.name for command in app_for(["top", "visits.csv"]).registered_commands]
+    >>> list(command_for(["top", "visits.csv"]).commands)
     ['top']
     """
     if VARIABLE in os.environ:
-        return make_app()
-    if chosen := [command for command in COMMANDS if tuple(arguments[: len(command.words)]) == command.words]:
-        return make_app(chosen)
+        return typer.main.get_command(make_app())
+    if chosen := tuple(command for command in COMMANDS if tuple(arguments[: len(command.words)]) == command.words):
+        return _make_once(chosen)
     names = arguments[:1] if arguments[:1] and arguments[0] in GROUPS else []
-    return make_app(load=arguments[len(names) :] not in ([], ["--help"], ["--version"]))
+    return typer.main.get_command(make_app(load=arguments[len(names) :] not in ([], ["--help"], ["--version"])))
+
+
+@cache
+def _make_once(commands: tuple[Command, ...]) -> Any:
+    """Return an app of these commands: to make one of fifty options takes longer than to parse its words."""
+    return typer.main.get_command(make_app(commands))
