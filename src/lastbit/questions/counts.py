@@ -7,7 +7,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from lastbit.errors import ParameterError
+from lastbit.questions.automatic_bins import AutomaticBins
 from lastbit.questions.discovery import count_items
+from lastbit.questions.edge_types import count_bins
 from lastbit.questions.question import Accuracy, Question
 from lastbit.questions.reading_notes import describe_unit
 from lastbit.questions.row_counts import count_rows_of_groups, describe_more_rows
@@ -29,6 +31,8 @@ def count(request: Request) -> Question:
     from lastbit.questions.reading import read_everybody
     from lastbit.questions.report import Report, format_bound, format_percent
 
+    if any(count_bins(edges) is not None for _, edges in request["edges"] or ()):
+        return AutomaticBins(request, count).ask()
     rows, items, most_rows, words = request.rows, request.items, request["most_rows"], request.words
     if items.by and not request["rows"] and most_rows is None:
         return count_items(request)
