@@ -210,9 +210,14 @@ def where_it_counts(answer: Answer, places: Places) -> Iterator[Outcome]:
 
 def _planned(answer: Answer, **options: Any) -> Fraction:
     """Return how far off a number would be, as the plan of the same question with other options says."""
-    for entry in match_entries(answer.plan(**options)):
-        if entry is not None and "within" in entry[1].groupdict():
-            return parse(entry[1]["within"])
+    said = [answer.plan(**options)]
+    while said:
+        for entry in match_entries(said.pop()):
+            places = {} if entry is None else entry[1].groupdict()
+            if "within" in places:
+                return parse(places["within"])
+            if "promise" in places:  # a plan for bounds that nobody knows yet
+                said.append(f"{places['promise'][:1].upper()}{places['promise'][1:]}")
     raise AssertionError("the plan names no number")
 
 

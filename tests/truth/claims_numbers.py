@@ -62,15 +62,34 @@ def likely_bounds(answer: Answer, places: Places) -> Iterator[Outcome]:
         yield from read(promise, answer)
 
 
+@says("A bin is {width} wide, and {promise}")
+def likely_bins(answer: Answer, places: Places) -> Iterator[Outcome]:
+    low, high = answer.truth.bounds
+    width = (high - low) / answer.case.options["bins"]
+    yield Outcome("the width", abs(parse(places["width"]) - width) <= width / 10**5, sure=True)  # as people read it
+    yield from read(places["promise"][0].upper() + places["promise"][1:], answer)
+
+
+@says("{column} below {bound} is in the first bin, and above {high_bound} in the last bin.")
+def beyond_bins(answer: Answer, places: Places) -> Iterator[Outcome]:
+    ends = parse(places["bound"]), parse(places["high_bound"])
+    yield Outcome("the bounds", ends == answer.truth.bounds, sure=True)
+
+
 @says(
     "The bounds {low} and {high} were chosen from a public list; with probability {level} at most {beyond} {people} "
     "have a number beyond either.",
     "The bounds {low} and {high} were chosen from a public list; with probability {level} at most {beyond} {people} "
     "have their number furthest from 0 beyond either.",
+    "The bounds {low} and {high} were chosen from a public list, which ends there: any number of {people} may be "
+    "beyond.",
 )
 def chosen_bounds(answer: Answer, places: Places) -> Iterator[Outcome]:
     low, high = answer.truth.bounds
     yield Outcome("the bounds", (low, high) == (parse(places["low"]), parse(places["high"])), sure=True)
+    if "beyond" not in places:
+        yield Outcome("the end of the list", max(-low, high) >= 10**12, sure=True)
+        return
     furthest = answer.truth.furthest.values()
     most = max(sum(number < low for number in furthest), sum(number > high for number in furthest))
     yield Outcome("people beyond a bound", most <= parse(places["beyond"]))
@@ -94,6 +113,8 @@ def share_for_bounds(answer: Answer, places: Places) -> Iterator[Outcome]:
     "a number and none above {high_bound}.",
     "{column} below {bound} counts as {bound}: {value} {people} ({low} to {high} with probability {level}) {have} such "
     "a number, or such a total in {group} and none above {high_bound}.",
+    "{column} below {bound} is in the first bin: {value} {people} ({low} to {high} with probability {level}) {have} "
+    "such a number and none above {high_bound}.",
 )
 def clamped_below(answer: Answer, places: Places) -> Iterator[Outcome]:
     yield from _clamped(answer, places, "below", answer.truth.bounds[0])
@@ -104,6 +125,8 @@ def clamped_below(answer: Answer, places: Places) -> Iterator[Outcome]:
     "a number.",
     "{column} above {bound} counts as {bound}: {value} {people} ({low} to {high} with probability {level}) {have} such "
     "a number, or such a total in {group}.",
+    "{column} above {bound} is in the last bin: {value} {people} ({low} to {high} with probability {level}) {have} "
+    "such a number.",
 )
 def clamped_above(answer: Answer, places: Places) -> Iterator[Outcome]:
     yield from _clamped(answer, places, "above", answer.truth.bounds[1])

@@ -59,6 +59,8 @@ class Trial:
     folder: Path
     _read: dict[int, Any] = field(default_factory=dict, repr=False)
     _plans: dict[Any, str] = field(default_factory=dict, repr=False)
+    _truths: dict[Any, Reference] = field(default_factory=dict, repr=False)
+    """What is true where a share of the cost chose these bounds."""
 
     @cached_property
     def request(self) -> Request:
@@ -107,18 +109,19 @@ class Trial:
     def describe(self, release: Any, lot: int = 0) -> Answer:
         """Return all that is said about a release with this lot, and the truth."""
         question = self.request.question
-        counted = None
-        if self.case.lots and self.is_of_several:
-            counted = {column: self._counted(own, release[column]) for column, own in self.values(lot).items()}
-        elif self.case.lots:
-            counted = self._counted(self.values(lot), release)
         truth, report = self.truth, question.report(release)
         if self.case.options.get("bounds") == "auto":
-            bounds = report.data["bounds"]
-            truth = Reference(truth.population, {**truth.options, "bounds": bounds, "clamps_people": True})
+            bounds = tuple(report.data["bounds"])
+            own = {**truth.options, "bounds": bounds, "clamps_people": True}
+            truth = self._truths.setdefault(bounds, Reference(truth.population, own))
+        counted = None
+        if self.case.lots and self.is_of_several:
+            counted = {column: self._counted(own, release[column], truth) for column, own in self.values(lot).items()}
+        elif self.case.lots:
+            counted = self._counted(self.values(lot), release, truth)
         return Answer(self.case, truth, question, report, release, counted, self.plan)
 
-    def _counted(self, values: Any, release: Any) -> Any:
+    def _counted(self, values: Any, release: Any, truth: Reference) -> Any:
         """Return what the lot left: the number of each group, or the numbers in each group; else None."""
         if self.case.kind == "describe":
             return count_items_of_lots(values)
@@ -140,15 +143,15 @@ class Trial:
         if isinstance(main, TableCounts):
             return main.counts
         if isinstance(main, Counts):
-            return dict(zip(self.truth.groups, map(Fraction, main.values), strict=True))
+            return dict(zip(truth.groups, map(Fraction, main.values), strict=True))
         if isinstance(main, GroupSums):
             squares = main.squares or [None] * len(main.values)
-            pairs = zip(self.truth.groups, main.values, squares, strict=True)
+            pairs = zip(truth.groups, main.values, squares, strict=True)
             return {group: (*own, square) for group, own, square in pairs}
         if isinstance(main, GridSteps) and "by" in self.case.options:
             step = Fraction(self._step(release))
             return {group: [int(number) * step for number in sorted(numbers)]
-                    for group, numbers in zip(self.truth.groups, main.steps, strict=True)}  # fmt: skip
+                    for group, numbers in zip(truth.groups, main.steps, strict=True)}  # fmt: skip
         return None
 
     def _step(self, release: Any) -> Any:

@@ -344,7 +344,7 @@ class Reference:
         """The rule that makes one number of the rows of a person."""
         named = {"latest_by": "latest", "first_by": "first", "most_rows": "row"}
         implied = next((rule for name, rule in named.items() if name in self.options), None)
-        usual = {"sum": "total", "share": "any"}.get(self.options["kind"], "mean")
+        usual = {"sum": "total", "share": "any", "histogram": "row"}.get(self.options["kind"], "mean")
         return str(self.options.get("per") or implied or usual) if self._has_units else "row"
 
     @cached_property
@@ -387,7 +387,7 @@ class Reference:
     def clamped(self) -> dict[str, int]:
         """How many people have a number below the bounds and none above, and how many one above.
 
-        Of the numbers that clamping looks at.
+        Of the numbers that clamping looks at; of bins, of all.
         """
         low, high = self.bounds
         people: dict[str, set[str]] = {"below": set(), "above": set()}

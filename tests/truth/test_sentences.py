@@ -40,6 +40,7 @@ UNLISTED = ({"by": "item", "delta": "1e-6"}, {"by": "item", "delta": "1e-6", **S
 COUNTED = ({**ITEMS, "counts": "number", "sensitivity": 1},)
 BINS = (
     {**NUMBERS, "bins": 3},
+    {**CHOSEN, "bins": 3},
     {"of": "number", "edges": (0, 3, 9), "missing": "bin"},
     {"of": "number", "edges": (0, 3), "missing": "lowest"},
     {"of": "number", "edges": (0, 3), "missing": 2},

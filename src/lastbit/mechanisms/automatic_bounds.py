@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations, combinations_with_replacement, pairwise
+from math import floor
 from typing import Any, Final
 
 import numpy as np
@@ -39,7 +40,7 @@ class ChosenBounds(Release):
 
     bounds: tuple[Fraction, Fraction]
     most_beyond: int = field(compare=False)
-    """How many values lie beyond either bound at most, with a probability of 95%."""
+    """How many values, floored to the resolution, lie beyond either bound at most, with a probability of 95%."""
 
     def columns(self) -> dict[str, Sequence[Any]]:
         """Return the two bounds."""
@@ -81,6 +82,8 @@ class AutomaticBounds(Mechanism[ChosenBounds]):
     most_values: int = 1
     choices: Sequence[Number] | None = None
     """The list, if it is another one: rising numbers above zero, whole steps of the resolution."""
+    furthest: Number | None = None
+    """The list ends here at the latest, where values are not read further out."""
     cost: Cost = field(init=False, repr=False, compare=False)
     grid: Grid = field(init=False, repr=False, compare=False)
     rate: Rate = field(init=False, repr=False, compare=False)
@@ -91,7 +94,8 @@ class AutomaticBounds(Mechanism[ChosenBounds]):
 
     def __post_init__(self) -> None:
         grid = Grid(self.resolution)
-        distances = _list_distances(grid) if self.choices is None else _parse_choices(self.choices, grid)
+        furthest = None if self.furthest is None else number(self.furthest, "furthest")
+        distances = _list_distances(grid, furthest) if self.choices is None else _parse_choices(self.choices, grid)
         cost = Cost.asked(self.epsilon, self.eta, self.rho)
         overshoot, most = probability(self.overshoot, "overshoot"), whole(self.most_values, "most_values")
         rate = cost.rate(Fraction(1, 2 * most))
@@ -103,6 +107,8 @@ class AutomaticBounds(Mechanism[ChosenBounds]):
             self._derive(rho=cost.stated_rho)
         if self.choices is not None:
             self._derive(choices=grid.values(distances))
+        if furthest is not None:
+            self._derive(furthest=furthest)
         self._derive(resolution=grid.resolution, overshoot=overshoot, most_values=most, cost=cost, grid=grid)
         self._derive(rate=rate, allowed=allowed, _distances=np.array([0, *distances], np.int64))
 
@@ -118,10 +124,19 @@ class AutomaticBounds(Mechanism[ChosenBounds]):
             return self.ready_steps(np.clip(values.steps, -last, last))
         return self.ready_steps(clamp_numbers(values, self.grid, -last, last, None))
 
-    def floor_steps(self, steps: Steps, resolution: Fraction, floored: Fraction = Fraction(0)) -> Steps:
-        """Return numbers that are whole steps of another grid, floored to this one: see `clamp_steps`."""
+    def round_steps(self, steps: Steps, resolution: Fraction, floored: Fraction = Fraction(0)) -> Steps:
+        """Return numbers that are whole steps of another grid in steps of this one, rounded away from zero.
+
+        So a number is beyond a bound of the list just if its rounded one is. `floored` says how far below the exact
+        number each may lie: see `clamp_steps`.
+
+        >>> AutomaticBounds(epsilon=1).round_steps(np.array([9, -9, 8]), Fraction(1, 8)).tolist()
+        [2, -2, 1]
+        """
         last = int(self._distances[-1])
-        return clamp_steps(steps, resolution, floored, self.grid, -last, last)
+        up = -clamp_steps(-steps, resolution, Fraction(0), self.grid, -last - 1, last + 1)
+        down = clamp_steps(steps, resolution, floored, self.grid, -last - 1, last + 1)
+        return np.clip(np.where(steps > 0, up, down), -last, last)
 
     def ready_steps(self, steps: Steps) -> Callable[[Draw], ChosenBounds]:
         """Return the same from whole steps of the grid, none of them beyond the last number of the list."""
@@ -160,6 +175,14 @@ class AutomaticBounds(Mechanism[ChosenBounds]):
         # Where a walk ends, count <= m + X: all X of both walks are small together.
         return self.allowed + least_exponent(self.rate, (1 - probability(level, "level")) / walks) - 1
 
+    def is_last(self, bounds: tuple[Fraction, Fraction]) -> bool:
+        """Return whether one of these bounds is the end of the list: of values beyond it nothing is known.
+
+        >>> AutomaticBounds(epsilon=1, choices=[1, 10]).is_last((Fraction(0), Fraction(10)))
+        True
+        """
+        return max(map(abs, bounds)) >= self.grid.value(int(self._distances[-1]))
+
     def neighbours(self, values: Sequence[Number]) -> Iterator[tuple[Any, ...]]:
         """Yield these values less those of one person, and with more: at zero, or just beyond numbers of the list."""
         start = tuple(values)
@@ -171,14 +194,19 @@ class AutomaticBounds(Mechanism[ChosenBounds]):
             yield (*start, *more)
 
 
-def _list_distances(grid: Grid) -> list[int]:
+def _list_distances(grid: Grid, furthest: Fraction | None) -> list[int]:
     """Return 1, 2, 5, 10, 20, 50, … steps, as far as the grid goes."""
     reach, distances, power = min(_FURTHEST, grid.last), [], 1
+    if furthest is not None:
+        reach = min(reach, floor(furthest / grid.resolution))
     while power <= reach:
         distances += [times * power for times in (1, 2, 5) if times * power <= reach]
         power *= 10
     if not distances:
-        raise ParameterError("resolution must be at most 2^61: no number of the list is on the grid. Use a finer one.")
+        raise ParameterError(
+            "resolution must be at most 2^61, and at most furthest: no number of the list is on the grid. Use a finer "
+            "one."
+        )
     return distances
 
 

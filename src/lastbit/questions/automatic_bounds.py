@@ -24,13 +24,14 @@ from lastbit.questions.report import format_percent, format_value
 
 if TYPE_CHECKING:
     from lastbit.data.per_unit import Numbers
+    from lastbit.mechanisms.automatic_bounds import AutomaticBounds
     from lastbit.questions.report import Report
     from lastbit.questions.request import Request
 
 BOUNDS: Final = "bounds"
-_FINE_STEP: Final = "1/1000"
+FINE_STEP: Final = "1/1000"
 """The step of the list of bounds, where nobody says another."""
-_LIKELY: Final = (Fraction(0), Fraction(1000))
+LIKELY: Final = (Fraction(0), Fraction(1000))
 """The bounds that a plan speaks of: nobody knows yet which will be chosen."""
 
 _MOST_APART: Final = 1000
@@ -61,17 +62,12 @@ class AutomaticNumbers:
     @property
     def list_step(self) -> str:
         """The step of the list of bounds."""
-        return self.request["resolution"] or _FINE_STEP
+        return self.request["resolution"] or FINE_STEP
 
     @property
     def share(self) -> Fraction:
         """The share of the cost that chooses the bounds."""
-        share = number(self.request["bounds_share"], "--bounds-share")
-        if not 0 < share <= Fraction(1, 2):
-            raise ParameterError(
-                f"--bounds-share must be above 0 and at most 1/2, a share of the cost: got {share}. 1/4 is usual."
-            )
-        return share
+        return parse_bounds_share(self.request)
 
     def with_bounds(self, bounds: Ends) -> GroupNumbers:
         """Return the question of the answer alone, for bounds that are known."""
@@ -87,7 +83,9 @@ class AutomaticNumbers:
         # Refuses a cost whose noise could not be drawn, before anything is charged.
         typical = self.with_bounds(_WIDEST).ask().mechanism
         cost: dict[str, Any] = share_of(self.request.cost, self.share)
-        chooser = lb.AutomaticBounds(resolution=self.list_step, choices=self.choices, **cost)
+        chooser = lb.AutomaticBounds(
+            resolution=self.list_step, choices=self.choices, furthest=find_furthest(self.list_step), **cost
+        )
         known = {name: text for name, text in typical.parameters.items() if name.rpartition(".")[2] not in _CHOSEN}
         facts = {**known, "bounds": "the published bounds"}
 
@@ -106,7 +104,7 @@ class AutomaticNumbers:
             bounds = find_bounds(published)
             return self.with_bounds(bounds).arrange(numbers.clamp_to(bounds))
 
-        steps = chooser.floor_steps(numbers.furthest, numbers.resolution, numbers.floored)
+        steps = chooser.round_steps(numbers.furthest, numbers.resolution, numbers.floored)
         return {BOUNDS: GridSteps(steps), ANSWER: LaterValues(answer)}
 
     def ask(self) -> Question:
@@ -116,14 +114,11 @@ class AutomaticNumbers:
         request = self.request
         if request["missing"] not in ("leave-out", "show"):
             raise ParameterError("--bounds auto leaves missing numbers out: leave --missing out, or type the bounds.")
-        likely = self.with_bounds(_LIKELY)
-        question, low, high = likely.ask(), *map(format_value, _LIKELY)
+        likely = self.with_bounds(LIKELY)
+        question = likely.ask()
 
         def accuracy(units: int) -> Accuracy:
-            expected = likely.accuracy(units)
-            promise = f"{expected.sentence[:1].lower()}{expected.sentence[1:]}"
-            sentence = f"If the bounds come out as {low} and {high}, {promise}"
-            return replace(expected, sentence=sentence, instead="Type --bounds LOW HIGH, or a cost, as --epsilon 1.")
+            return suppose(LIKELY, likely.accuracy(units))
 
         def sample(units: int) -> Mapping[str, Any]:
             made = samples.make_numbers(
@@ -146,32 +141,89 @@ class AutomaticNumbers:
 
     def report(self, published: Any) -> Report:
         """Describe a release: the answer for numbers clamped to the published bounds, and the bounds."""
-        request, words, bounds = self.request, self.request.words, find_bounds(published)
+        request, bounds = self.request, find_bounds(published)
         numbers = self.with_bounds(bounds)
         base = numbers.report(published[ANSWER])
-        low, high = map(format_value, bounds)
         chooser: Any = self.mechanism.parts[BOUNDS]
-        level, beyond = format_percent(request.level), chooser.accuracy(request.level)
-        # A person with several numbers counts in the choice by one of them.
-        which = "a number" if numbers.has_one_number else "their number furthest from 0"
-        note = (
-            f"The bounds {low} and {high} were chosen from a public list; with probability {level} at most {beyond:,} "
-            f"{words.people} have {which} beyond either."
-        )
-        whole = published.to_dict()
-        # Of the cost and the parts the whole speaks, of the numbers the answer.
-        own = {name: value for name, value in base.data.items() if name in base.frame or name not in whole}
-        data = {**whole, **own, "bounds": list(bounds)}
+        note = describe_ends(chooser, bounds, request, one_number=numbers.has_one_number)
+        data = {**join_data(published, base), "bounds": list(bounds)}
         return replace(base, title=published.title, notes=[*base.notes, note], data=data)
 
     @property
     def notes(self) -> list[str]:
         """How the bounds are chosen."""
-        return [
-            f"A share of {format_value(self.share)} of the cost chooses bounds for these numbers from a public list of "
-            f"round numbers, in steps of {format_value(number(self.list_step, '--resolution'))}. Bounds that you know "
-            "cost nothing."
-        ]
+        return [describe_choice(self.share, number(self.list_step, "--resolution"))]
+
+
+def parse_bounds_share(request: Request) -> Fraction:
+    """Return the share of the cost that chooses the bounds, or refuse it."""
+    share = number(request["bounds_share"], "--bounds-share")
+    if not 0 < share <= Fraction(1, 2):
+        raise ParameterError(
+            f"--bounds-share must be above 0 and at most 1/2, a share of the cost: got {share}. 1/4 is usual."
+        )
+    return share
+
+
+def find_furthest(step: Any, most: Fraction | None = None) -> Fraction:
+    """Return the last number of the list of bounds: so far that a number beyond it is read as one beyond it.
+
+    >>> float(find_furthest("1/1000")), float(find_furthest(1)), float(find_furthest(1, Fraction(60)))
+    (2000000000000.0, 1000000000000000.0, 50.0)
+    """
+    from lastbit.data.per_unit import unbounded_weights
+
+    weights, power = unbounded_weights(step), number(step, "--resolution")
+    reach = (weights.high - 1) * weights.grid.resolution
+    reach = reach if most is None else min(most, reach)
+    while power * 10 <= reach:
+        power *= 10
+    return max(times * power for times in (1, 2, 5) if times == 1 or times * power <= reach)
+
+
+def describe_choice(share: Fraction, step: Fraction) -> str:
+    """Return how bounds are chosen.
+
+    >>> describe_choice(Fraction(1, 4), Fraction(1))
+    'A share of 0.25 of the cost chooses bounds for these numbers from a public list of round numbers, in steps of 1. \
+Bounds that you know cost nothing.'
+    """
+    return (
+        f"A share of {format_value(share)} of the cost chooses bounds for these numbers from a public list of round "
+        f"numbers, in steps of {format_value(step)}. Bounds that you know cost nothing."
+    )
+
+
+def describe_ends(chooser: AutomaticBounds, bounds: Ends, request: Request, *, one_number: bool) -> str:
+    """Return which bounds were chosen, and how many people are beyond them at most.
+
+    At the end of the list nobody knows that. A person with several numbers counts in the choice by one of them.
+    """
+    low, high = map(format_value, bounds)
+    chosen = f"The bounds {low} and {high} were chosen from a public list"
+    if chooser.is_last(bounds):
+        return f"{chosen}, which ends there: any number of {request.words.people} may be beyond."
+    level, beyond = format_percent(request.level), chooser.accuracy(request.level)
+    which = "a number" if one_number else "their number furthest from 0"
+    return f"{chosen}; with probability {level} at most {beyond:,} {request.words.people} have {which} beyond either."
+
+
+def join_data(published: Any, report: Report) -> dict[str, Any]:
+    """Return the data of an answer: of the cost and the parts the whole speaks, of the numbers the report of the last.
+
+    A column of groups may have any name, such as cost.
+    """
+    whole = published.to_dict()
+    numbers = report.frame.keys() - report.data.get("groups", {}).keys()
+    return {**whole, **{name: value for name, value in report.data.items() if name in numbers or name not in whole}}
+
+
+def suppose(bounds: Ends, expected: Accuracy, more: str = "") -> Accuracy:
+    """Return an accuracy as a plan states it, where nobody knows yet which bounds will be chosen."""
+    low, high = map(format_value, bounds)
+    promise = f"{more}{expected.sentence[:1].lower()}{expected.sentence[1:]}"
+    sentence = f"If the bounds come out as {low} and {high}, {promise}"
+    return replace(expected, sentence=sentence, instead="Type --bounds LOW HIGH, or a cost, as --epsilon 1.")
 
 
 def choose_noise_step(bounds: Ends, parts: int = _MOST_APART) -> Fraction:

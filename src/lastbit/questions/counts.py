@@ -7,8 +7,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from lastbit.errors import ParameterError
+from lastbit.questions.automatic_bins import AutomaticBins
 from lastbit.questions.different import count_different
 from lastbit.questions.discovery import count_items
+from lastbit.questions.edge_types import count_bins
 from lastbit.questions.question import Accuracy, Question
 from lastbit.questions.reading_notes import describe_unit
 from lastbit.questions.row_counts import count_rows_of_groups, describe_more_rows
@@ -32,6 +34,8 @@ def count(request: Request) -> Question:
 
     if request["different"] is not None:
         return count_different(request)
+    if any(count_bins(edges) is not None for _, edges in request["edges"] or ()):
+        return AutomaticBins(request, count).ask()
     rows, items, most_rows, words = request.rows, request.items, request["most_rows"], request.words
     if items.by and not request["rows"] and most_rows is None:
         return count_items(request)

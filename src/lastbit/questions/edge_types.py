@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
@@ -11,10 +11,11 @@ from typing import Any, Final
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import number
 from lastbit.questions.option import Face
-from lastbit.questions.value_types import Number, Text, describe
+from lastbit.questions.value_types import Number, Text, WholeNumber, describe
 
-NUMBERS: Final = re.compile(r"[-+0-9][-+0-9.,/eE_ ]*")
-"""What may be numbers with commas between them."""
+NUMBERS: Final = re.compile(r"[-+0-9][-+0-9.,/eE_ ]*|auto:\S*")
+"""What may be numbers with commas between them, or a number of bins whose edges nobody types."""
+_AUTOMATIC: Final = "auto:"
 _EXAMPLE: Final = "Write --edges age 0,18,65."
 _MOST: Final = 10_000
 
@@ -38,6 +39,8 @@ class EdgeLists:
     repeats: bool = True
     unnamed: bool = False
     """Whether the edges may stand without the name of a column."""
+    automatic: bool = False
+    """Whether `auto:10` may stand for the edges of ten equal bins, between bounds that a share of the cost chooses."""
 
     def parse(self, value: Any, flag: str, face: Face) -> tuple[Edges, ...]:
         """Return each column with its edges, which rise."""
@@ -46,7 +49,17 @@ class EdgeLists:
         twice = next((name for name in named if named.count(name) > 1), None)
         if twice is not None:
             raise ParameterError(f"{flag} must name each column once: got {describe(twice)} twice.")
-        return tuple((_parse_name(name, flag, face), _parse_edges(edges, flag, face)) for name, edges in pairs)
+        return tuple((_parse_name(name, flag, face), self._parse_edges(edges, flag, face)) for name, edges in pairs)
+
+    def _parse_edges(self, edges: Any, flag: str, face: Face) -> tuple[str, ...]:
+        """Return the edges, or the one word that stands for those of so many bins."""
+        word = edges[0] if isinstance(edges, list | tuple) and len(edges) == 1 else edges
+        if not isinstance(word, str) or not word.strip().startswith(_AUTOMATIC):
+            return _parse_edges(edges, flag, face)
+        if not self.automatic:
+            raise ParameterError(f"{flag} takes {describe(word)} in count and histogram alone. {_EXAMPLE}")
+        bins = WholeNumber(most=_MOST).parse(word.strip().removeprefix(_AUTOMATIC), f"{flag} {_AUTOMATIC}N", face)
+        return (write_automatic(bins),)
 
     def _split(self, value: Any, flag: str) -> list[tuple[Any, Any]]:
         if isinstance(value, Mapping):
@@ -76,12 +89,34 @@ class EdgeLists:
 
     def fact(self, value: tuple[Edges, ...]) -> Any:
         """Return the columns in one order, with their edges in lowest terms."""
-        return {column: [str(number(edge, column)) for edge in edges] for column, edges in sorted(value)}
+        return {
+            column: list(edges) if count_bins(edges) is not None else [str(number(edge, column)) for edge in edges]
+            for column, edges in sorted(value)
+        }
 
     @property
     def schema(self) -> dict[str, Any]:
         """The JSON Schema of a mapping from columns to edges."""
         return {"type": ["object", "array", "string"]}
+
+
+def write_automatic(bins: int) -> str:
+    """Return the word for the edges of so many bins that nobody types.
+
+    >>> write_automatic(10)
+    'auto:10'
+    """
+    return f"{_AUTOMATIC}{bins}"
+
+
+def count_bins(edges: Sequence[str]) -> int | None:
+    """Return how many bins there are between bounds that a share of the cost chooses; None where edges are typed.
+
+    >>> count_bins(("auto:10",)), count_bins(("0", "18"))
+    (10, None)
+    """
+    is_automatic = len(edges) == 1 and edges[0].startswith(_AUTOMATIC)
+    return int(edges[0].removeprefix(_AUTOMATIC)) if is_automatic else None
 
 
 def _parse_name(name: Any, flag: str, face: Face) -> str:

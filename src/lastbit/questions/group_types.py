@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from lastbit.errors import ParameterError
 from lastbit.questions.domains import Domain
+from lastbit.questions.edge_types import count_bins
 from lastbit.questions.group_values import GroupEdges, GroupMonths
 from lastbit.questions.option import Face
 from lastbit.questions.value_types import Text, TextList
@@ -208,6 +209,8 @@ def add_columns(values: dict[str, Any]) -> dict[str, Any]:
 def imply_domains(values: Mapping[str, Any]) -> dict[str, Domain]:
     """Return the groups of columns that need no list: those between edges, hours and weekdays.
 
+    Bins between automatic bounds have no labels yet: here they are numbered.
+
     >>> imply_domains({"edges": (("age", ("0", "18")),), "hour": "arrival"})["age"].items
     ('under 18', '18 and over')
     """
@@ -217,6 +220,11 @@ def imply_domains(values: Mapping[str, Any]) -> dict[str, Domain]:
     for column, bins in read_edges(values).items():
         labels = tuple(label for label in bins.labels if label != OUTSIDE)
         implied[column] = Domain(labels, column=column, complete=not values.get("closed"))
+    for column, edges in values.get("edges") or ():
+        if (bins := count_bins(edges)) is not None:
+            implied[column] = Domain(
+                tuple(f"bin {place}" for place in range(1, bins + 1)), column=column, complete=True
+            )
     if values.get("hour"):
         implied[values["hour"]] = Domain(range(24), column=values["hour"], complete=True)
     if values.get("weekday"):
@@ -225,11 +233,15 @@ def imply_domains(values: Mapping[str, Any]) -> dict[str, Domain]:
 
 
 def read_edges(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the bins of each column that is read between edges."""
+    """Return the bins of each column that is read between edges. Those between automatic bounds are not known yet."""
     from lastbit.values.edges import ClosedBins, OpenBins
 
     kind = ClosedBins if values.get("closed") else OpenBins
-    return {column: kind.between(edges) for column, edges in values.get("edges") or () if column}
+    return {
+        column: kind.between(edges)
+        for column, edges in values.get("edges") or ()
+        if column and count_bins(edges) is None
+    }
 
 
 def check_names(names: tuple[str, ...], flag: str = "--by") -> None:

@@ -38,7 +38,7 @@ from lastbit.questions.shared_options import (
     THRESHOLD,
 )
 from lastbit.questions.summaries import SUMMARIES
-from lastbit.questions.value_types import Flag, Number, OneOf, Rule, Text, WholeNumber
+from lastbit.questions.value_types import Flag, Number, OneOf, PairOrAuto, Rule, Text, WholeNumber
 
 _K: Final = Option("k", WholeNumber(most=2 * 10**7), "How many items.", 10)
 _K_OF_LIMIT: Final = Option("k", WholeNumber(), "As --limit.", server_help="As limit.")
@@ -84,6 +84,9 @@ _RANGE: Final = (
     ),
 )
 _QUANTILE_NUMBERS: Final = tuple(option for number in NUMBERS for option in (_RANGE if number is BOUNDS else (number,)))
+_BOUNDS_SHARE: Final = Option(
+    "bounds_share", Number(), "With --bounds auto: the share of the cost that chooses the bounds.", "1/4"
+)
 _NUMBERS_OF_SUMS: Final = (
     *(
         replace(
@@ -101,7 +104,7 @@ _NUMBERS_OF_SUMS: Final = (
         else number
         for number in NUMBERS
     ),
-    Option("bounds_share", Number(), "With --bounds auto: the share of the cost that chooses the bounds.", "1/4"),
+    _BOUNDS_SHARE,
     Option("sd", Flag(), "The standard deviation too: 25% of the cost of the answer measures it.", False),
 )
 _GROUP_OPTIONS: Final = (
@@ -117,10 +120,27 @@ _GROUP_OPTIONS: Final = (
     ONE_EACH,
     replace(MOST_ITEMS, help="One person counts in at most this many groups, picked at random. Without it: in all."),
 )
+_EDGES_OF_COUNTS: Final = replace(
+    EDGES,
+    type=EdgeLists(automatic=True),
+    help=f"{EDGES.help} age auto:10 says ten equal bins, whose bounds a share of the cost chooses.",
+    server_help=f'{EDGES.server_help} {{"age": "auto:10"}} says ten equal bins, whose bounds a share of the cost '
+    "chooses.",
+)
 _OF_BINS: Final = {
     "missing": replace(MISSING_GROUPS, type=Rule("RULE", rules=("leave-out", "show", "bin", "lowest"))),
     "edges": replace(
-        EDGES, type=EdgeLists(unnamed=True), help=f"{EDGES.help} Without a column: the edges of the column of --of."
+        _EDGES_OF_COUNTS,
+        type=EdgeLists(unnamed=True, automatic=True),
+        help=f"{EDGES.help} Without a column: the edges of the column of --of.",
+    ),
+    "bounds": replace(
+        next(option for option in GROUPS if option.name == "bounds"),
+        type=PairOrAuto(),
+        help="The ends of the --bins, or of the periods. auto: a share of the cost chooses those of bins. Of sums, "
+        "each row's weight, and each person's total per item, is clamped to this range.",
+        server_help="The ends of the bins: numbers beyond are in the first bin or in the last. auto: a share of the "
+        "cost chooses them. Of sums, numbers outside this range count as its nearer end.",
     ),
 }
 """Options of groups that take more where bins are counted."""
@@ -230,6 +250,7 @@ KINDS: Final[dict[str, Kind]] = {
                 DISCOVER,
                 DELTA,
                 *_BINS,
+                _BOUNDS_SHARE,
             ),
             counts.histogram,
             SUMMARIES["histogram"],
@@ -238,6 +259,7 @@ KINDS: Final[dict[str, Kind]] = {
                 "histogram visits.csv --by diagnosis --unit patient --most-items 3 --epsilon 1 --delta 1e-6",
                 f"histogram {_LISTED_ITEMS} --rho 1/10",
                 f"histogram {_COST} --bounds 0 1000 --bins 10 --epsilon 1",
+                f"histogram {_COST} --bounds auto --bins 10 --epsilon 1",
                 f"histogram {_COST} --edges 0,50,100,500 --missing bin --epsilon 1",
                 "histogram visits.csv --month date --unit patient --bounds 2024-01 2024-12 --most-items 3 --epsilon 1",
             ),
@@ -247,8 +269,11 @@ KINDS: Final[dict[str, Kind]] = {
             "count",
             (
                 *TABLE,
-                *GROUPS,
+                *(_EDGES_OF_COUNTS if option is EDGES else option for option in GROUPS),
                 *PAYMENT,
+                replace(
+                    _BOUNDS_SHARE, help="With --edges COLUMN auto:10: the share of the cost that chooses the bounds."
+                ),
                 Option("rows", Flag(), "Count rows instead of people; needs --most-rows.", False),
                 MOST_ROWS,
                 _DIFFERENT,

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from lastbit.errors import ParameterError
 from lastbit.questions.domains import Domain
+from lastbit.questions.edge_types import write_automatic
 from lastbit.questions.group_types import PERIODS, add_columns, group_names
+from lastbit.questions.value_types import AUTO
 
 if TYPE_CHECKING:
     from lastbit.questions.request import Request
@@ -23,6 +25,8 @@ def respell_histogram(request: Request) -> Request:
     >>> ages = {"source": "v.csv", "of": "age", "bounds": [0, 90], "bins": 3, "unit": "who", "epsilon": 1}
     >>> KINDS["histogram"].parse(ages).canonical.command
     'lastbit count v.csv --unit who --by age --edges age 0,30,60 --epsilon 1'
+    >>> KINDS["histogram"].parse({**ages, "bounds": "auto"}).canonical.command
+    'lastbit count v.csv --unit who --by age --edges age auto:3 --epsilon 1'
     >>> months = {"source": "v.csv", "month": "day", "bounds": ["2024-01", "2024-12"], "unit": "who", "epsilon": 1}
     >>> KINDS["histogram"].parse(months).canonical.command
     'lastbit count v.csv --unit who --month day --by day --domain 2024-01..2024-12 --epsilon 1'
@@ -36,6 +40,11 @@ def respell_histogram(request: Request) -> Request:
     dates = {period: values[period] for period in PERIODS if values[period] is not None}
     if values["missing"] == "bin":
         values["missing"] = "show"
+    if values["bounds"] == AUTO and bins is None:
+        raise ParameterError(
+            "--bounds auto needs a number of bins here: write --of cost --bins 10 --bounds auto. Sums of groups are "
+            "lastbit sum --of COLUMN --by COLUMN --bounds auto."
+        )
     if of is None and (bins is not None or unnamed is not None or every is not None):
         raise ParameterError("bins need a column of numbers or dates: name it with --of COLUMN.")
     if of is not None and of not in dates.values():
@@ -83,7 +92,8 @@ def respell_top(request: Request) -> Request:
 
     if not request["numbers"] or request["in_each"] is not None or not request.items.unlisted_columns:
         return request
-    values = {**request.values, "weights": request["of"], "rows": False, "most_rows": None, "different": None}
+    defaults = {option.name: option.default for option in KINDS["count"].options}
+    values = {**defaults, **request.values, "weights": request["of"]}
     return type(request)(KINDS["count"], values, request.face)
 
 
@@ -104,14 +114,18 @@ def choose_limit(limit: int, k: int) -> int:
 def _list_edges(
     values: dict[str, Any], bins: int | None, unnamed: tuple[str, ...] | None, dates: Mapping[str, str]
 ) -> tuple[str, ...]:
-    """Return the edges of bins, and take the bounds that say them."""
+    """Return the edges of bins, and take the bounds that say them. Without open ends the last edge is one too."""
     from lastbit.values.bins import Bins
 
     if values["weights"] is not None or dates:
         raise ParameterError("bins of numbers count people: leave --weights, and days, weeks, months and years out.")
     bounds, values["bounds"] = values["bounds"], None
+    if bounds == AUTO and bins is not None and unnamed is None:
+        return (write_automatic(bins),)
     made = Bins.of(bounds=bounds, bins=bins, edges=unnamed)
-    return tuple(map(str, made.edges[:-1])) if unnamed is None else unnamed
+    if unnamed is not None:
+        return unnamed
+    return tuple(map(str, made.edges if values["closed"] else made.edges[:-1]))
 
 
 def _list_periods(values: Mapping[str, Any], dates: Mapping[str, str]) -> dict[str, Any]:

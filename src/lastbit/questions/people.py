@@ -313,16 +313,22 @@ class PeopleReading:
         }
 
     def describe_clamping(
-        self, of: str, bounds: tuple[str, str], words: Words, what: str = "such a number"
+        self,
+        of: str,
+        bounds: tuple[str, str],
+        words: Words,
+        what: str = "such a number",
+        held: tuple[str, str] | None = None,
     ) -> list[str]:
-        """Return how many people's numbers are clamped, in a sentence for each end of the bounds."""
+        """Return how many people's numbers are beyond the bounds, in a sentence for each end of these.
+
+        `held` says what becomes of such numbers, where they do not count as the bounds.
+        """
         if CLAMPED not in self.parts.measured:
             return []
         level = format_percent(self.level)
-        ends = {
-            "below": f"below {bounds[0]} counts as {bounds[0]}",
-            "above": f"above {bounds[1]} counts as {bounds[1]}",
-        }
+        below, above = held or (f"counts as {bounds[0]}", f"counts as {bounds[1]}")
+        ends = {"below": f"below {bounds[0]} {below}", "above": f"above {bounds[1]} {above}"}
         return [
             f"{of[:1].upper()}{of[1:]} {ends[side]}: {words.count(max(0, value))} ({low:,} to {high:,} with "
             f"probability {level}) {'has' if value == 1 else 'have'} {what}"

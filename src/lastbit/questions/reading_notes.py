@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from lastbit.exact.numbers import number
 from lastbit.mechanisms.group_means import SD_SHARE
 from lastbit.output.words import Words, article, capitalize, plural
+from lastbit.questions.edge_types import count_bins
 from lastbit.questions.report import format_percent
 from lastbit.questions.titles import name_groups
 
@@ -91,11 +92,20 @@ whole part.']
         sentences.append(f"(missing) are {request.words.rows} without {_join(items.by)}.")
     sentences += _describe_periods(request, known)
     for name, edges in binned.items():
-        if all(number(edge, "an edge").denominator == 1 for edge in edges):
-            sentences.append(f"A number of {name} counts by its whole part.")
+        sentences += describe_whole_parts(name, edges)
         if rule != "leave-out":
             sentences.append(f"A missing {name} counts {'in the lowest group' if rule == 'lowest' else f'as {rule}'}.")
     return sentences
+
+
+def describe_whole_parts(name: str, edges: Sequence[str]) -> list[str]:
+    """Return that a number counts by its whole part, where all edges are whole numbers.
+
+    >>> describe_whole_parts("age", ["0", "18"]), describe_whole_parts("age", ["0", "0.5"])
+    (['A number of age counts by its whole part.'], [])
+    """
+    whole = count_bins(edges) is None and all(number(edge, "an edge").denominator == 1 for edge in edges)
+    return [f"A number of {name} counts by its whole part."] if whole else []
 
 
 def _describe_periods(request: Request, known: Mapping[str, Domain]) -> list[str]:

@@ -179,7 +179,7 @@ class RowOptions:
         columns = self.periods.values()
         made = {column.name: column.expression for column in self.by if isinstance(column, NamedExpression)}
         bins = read_edges({"edges": self.edges, "closed": self.closed})
-        if self.closed and not bins:
+        if self.closed and not self.edges:
             raise ParameterError("--closed says that --edges have no open ends: write --edges COLUMN A,B,C too.")
         nothing = self.where is None and self.sql is None and self.bin is None
         if nothing and not columns and not made and not bins and not self.unit_parts:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
+from lastbit.data.duckdb.relation import OpenTable
 from lastbit.data.duckdb.texts import parse_timestamp
 from lastbit.data.sql import quote_identifier, quote_text
 from lastbit.errors import ParameterError
@@ -91,6 +92,17 @@ def bin_label(relation: Any, column: str, bins: Bins, missing: str = "leave-out"
     unknown = f"{known} IS NULL" + (f" OR isnan({known})" if known.endswith("AS DOUBLE)") else "")
     lost = "NULL" if missing == "leave-out" else labels[bins.place_of_missing(missing)]
     return f"CASE WHEN {unknown} THEN {lost} ELSE {choose(0, len(labels) - 1)} END"
+
+
+def label_bins(table: OpenTable, column: str, bins: Bins, missing: str = "leave-out") -> OpenTable:
+    """Return a table in which a column of numbers stands for the labels of its bins, row by row."""
+
+    def change(rows: Any) -> Any:
+        labels = {column: bin_label(rows, column, bins, missing)}
+        chosen = ((labels.get(name, quote_identifier(name)), name) for name in rows.columns)
+        return rows.project(", ".join(f"{made} AS {quote_identifier(name)}" for made, name in chosen))
+
+    return table.transform(change)
 
 
 def _comparable(relation: Any, column: str, bins: Bins) -> tuple[str, list[str]]:

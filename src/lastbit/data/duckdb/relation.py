@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from secrets import token_hex
 from typing import TYPE_CHECKING, Final
 
 from lastbit.errors import DataError, ParameterError, missing_column_error
@@ -86,6 +87,24 @@ class OpenTable:
     def progress(self) -> float:
         """Return how much of the query under way is done, from 0 to 100; below 0 when nobody knows."""
         return float(self.connection.query_progress()) if self.read is None else self.read()
+
+
+def keep_rows(table: OpenTable) -> OpenTable:
+    """Return the rows of a table, kept by its engine: they can be read again when the file is closed.
+
+    >>> engine = connect()
+    >>> keep_rows(OpenTable(engine.sql("SELECT 1 AS a"), engine)).relation.fetchall()
+    [(1,)]
+    """
+    name, view = (f"{_OWN}{token_hex(8)}" for _ in range(2))
+    problem = ""
+    try:
+        table.relation.query(view, f"CREATE TEMP TABLE {name} AS SELECT * FROM {view}")  # noqa: S608
+    except Exception as error:
+        problem = type(error).__name__
+    if problem:
+        raise DataError(f"the rows could not be read: {problem}. Open the table with its own program to see why.")
+    return replace(table, relation=table.connection.table(name), again=lambda: table.connection.table(name))
 
 
 def find_texts(relation: duckdb.DuckDBPyRelation) -> frozenset[str]:
