@@ -75,6 +75,15 @@ def test_what_cannot_be_asked_says_what_to_type(options: dict[str, Any], wrong: 
         _ = parse(**options).question
 
 
+def test_a_plan_takes_the_length_of_the_list_in_place_of_the_values() -> None:
+    asked = {"different": "item", "epsilon": 1}
+    of_list = KINDS["count"].parse_plan({**asked, "domain": "a,b,c,d"}).question
+    of_length = KINDS["count"].parse_plan(asked, items=4).question
+    assert of_list.mechanism.sensitivity == of_length.mechanism.sensitivity == 4
+    wards = KINDS["count"].parse_plan({**asked, "by": "ward", "domain": "n,s", "most_items": 3}).question
+    assert wards.mechanism.parts["answer"].sensitivity == 3
+
+
 @pytest.fixture
 def visits() -> pd.DataFrame:
     people = np.repeat(np.arange(400), 3)

@@ -5,6 +5,7 @@ The values of all people are one set, so that a value which somebody else has to
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ import pyarrow as pa
 import pytest
 
 import lastbit as lb
-from lastbit.audit import hostile
+from lastbit.audit import hostile, stability
 from lastbit.data.duckdb.different import count_different
 from lastbit.data.duckdb.relation import OpenTable
 from lastbit.questions.kinds import KINDS
@@ -96,10 +97,24 @@ def test_the_noise_covers_what_a_person_moves_and_no_less() -> None:
             sides = [mechanism.ready(np.array([3 + more])) for more in (0, 2)]
             assert lb.audit.compare(*sides, price).verdict == verdict
     lots = DifferentValues(("a", "b"), np.array([0, 1]), np.array([1, 1]), np.array([5, 6]), heads=np.array([7, 8]))
+    listed = replace(lots, items=("a", "b", "c"), listed=4).keep_first(6)
+    assert (listed.sensitivity, listed.total, listed.most_items) == (4, 6, 3)
     for cost in ({"epsilon": 1}, {"rho": 1}):
         choose_noise(cost, sensitivity=3).ready(lots.keep_first(3))
         with pytest.raises(lb.ParameterError):
             choose_noise(cost, sensitivity=2).ready(lots.keep_first(3))
+
+
+def test_the_judge_convicts_who_moves_more_than_is_stated_of_all_numbers_together() -> None:
+    def count_rows(rows: list[Any]) -> lb.Counts:
+        values = [len({row["item"] for row in rows if row["ward"] == ward}) for ward in "ab"]
+        return lb.Counts(items=["a", "b"], values=values, sensitivity=2, monotone=True, together=2)
+
+    table = [{"patient": number, "item": "usual", "ward": "ab"[number % 2]} for number in range(UNITS)]
+    odd = [{"patient": UNITS, "item": item, "ward": ward} for ward in "ab" for item in "xy"]
+    assert stability(count_rows, table, unit="patient", hostile=[odd[:2]]).holds
+    verdict = stability(count_rows, table, unit="patient", hostile=[odd[:3]])
+    assert "all counts together move by 3 where 2 is stated" in str(verdict)
 
 
 def numbers(rows: list[tuple[int, str, str]], most: int) -> Any:

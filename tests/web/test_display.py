@@ -97,7 +97,15 @@ def test_whatever_a_card_offers_can_be_planned(topic: str, name: str, page: Clie
         "bins": {"bounds_low": "0", "bounds_high": "10"},
         "share": {"of": "cost > 3"},
     }
-    form = {"topic": topic, "by": "item", "of": "cost", "domain": "flu\ncold", "k": "1", **more.get(topic, {})}
+    form = {
+        "topic": topic,
+        "by": "item",
+        "of": "cost",
+        "different": "item",
+        "domain": "flu\ncold",
+        "k": "1",
+        **more.get(topic, {}),
+    }
     if topic == "describe":
         form["of"] = ""
     answer = page.get(f"/plan?{urlencode({**form, name: SAMPLES[name]})}")

@@ -249,7 +249,15 @@ def test_numbers_in_other_spellings_are_the_same(page: Client, desk: Desk) -> No
 
 FORMS = [(topic.name, field.name) for topic in TOPICS.values() for field in topic.fields if field.name != "domain"]
 FORMS += [(name, field.name) for name in ("top", "histogram") for field in TOPICS[name].display]
-FORM = {"by": "item", "of": "cost", "domain": "flu\ncold", "bounds_low": "0", "bounds_high": "10", "k": "1"}
+FORM = {
+    "by": "item",
+    "of": "cost",
+    "different": "item",
+    "domain": "flu\ncold",
+    "bounds_low": "0",
+    "bounds_high": "10",
+    "k": "1",
+}
 
 
 @pytest.mark.parametrize(("topic", "name"), FORMS)
@@ -259,7 +267,8 @@ def test_the_page_refuses_as_ask_does(topic: str, name: str, page: Client, monke
     texts = [value.encode("utf-8", "surrogatepass").decode("utf-8", "replace") for value in HOSTILE.values()
              if isinstance(value, str) and value.strip()]  # fmt: skip
     texts += [str(value) for value in HOSTILE.values() if isinstance(value, int | float)]
-    right = {"bins": 10, "of": "cost", "bounds": [0, 10]} if topic == "bins" else RIGHT[card.kind]
+    own = {"bins": {"bins": 10, "of": "cost", "bounds": [0, 10]}, "different": {"different": "item", "most_items": 5}}
+    right = own.get(topic, RIGHT[card.kind])
     if any(field.name == "domain" for field in card.fields):
         right = {"by": "item", "domain": ["flu", "cold"], **right}
     for text in texts:

@@ -45,7 +45,7 @@ class DifferentQuestion:
         return tuple(self._groups.names) if self._groups.by else EVERYWHERE
 
     @cached_property
-    def _listed(self) -> int | None:
+    def _size(self) -> int | None:
         """How many values are listed; None where nobody listed them."""
         domain = self.request.items.known_domains.get(self.request["different"])
         return None if domain is None else len(domain.items)
@@ -53,7 +53,7 @@ class DifferentQuestion:
     @cached_property
     def _all(self) -> int | None:
         """How many pairs of a group and a value there are; None where nobody listed the values."""
-        return None if self._listed is None else self._listed * len(self._names)
+        return None if self._size is None else self._size * len(self._names)
 
     @cached_property
     def _people(self) -> PeopleParts:
@@ -78,8 +78,8 @@ class DifferentQuestion:
 
     def _noise(self, most: int, cost: Mapping[str, Any]) -> DiscreteLaplace | DiscreteGaussian:
         """Return the noise of numbers that one person moves by so many, all together."""
-        each = reach_in_one(most, self._listed)
-        return choose_noise(cost, sensitivity=each, most=Fraction(most, each))
+        reach = reach_in_one(most, self._size)
+        return choose_noise(cost, sensitivity=reach, most=Fraction(most, reach))
 
     @cached_property
     def _within(self) -> Fraction:
@@ -104,10 +104,10 @@ class DifferentQuestion:
     def _make_values(self, units: int) -> DifferentValues:
         """Return made-up numbers of values: one person in ten brings one that nobody has before."""
         n = len(self._names)
-        number = units // 10 + 1 if self._listed is None else min(units // 10 + 1, self._listed)
+        number = units // 10 + 1 if self._size is None else min(units // 10 + 1, self._size)
         ones = np.ones(n, np.int64)
         return DifferentValues(
-            self._names, np.arange(n), ones, ones * number, heads=ones * (units // n), listed=self._listed
+            self._names, np.arange(n), ones, ones * number, heads=ones * (units // n), listed=self._size
         )
 
     def report(self, published: Any) -> Report:
@@ -118,10 +118,10 @@ class DifferentQuestion:
         intervals, values = reading.main.interval(level), list(reading.main.columns()["value"])
         text, bounded = format_percent(level), people.is_bounded
         heading = f"{self._noun[1]} counted" if bounded else self._noun[1]
-        each = "Each interval" if labels else "The interval"
+        intervals_of = "Each interval" if labels else "The interval"
         of_counted = f", for the {self._noun[1]} counted" if bounded else ""
         notes = [
-            f"{each} holds with probability {text}{' or more' if labels else ''}{of_counted}.",
+            f"{intervals_of} holds with probability {text}{' or more' if labels else ''}{of_counted}.",
             *self._describe_bound(reading, text),
         ]
         # Of all values nothing is known but that they are no fewer than those counted.
@@ -157,7 +157,7 @@ class DifferentQuestion:
             f"With probability {format_percent(self.request.level)} the number of {more}{where} is off by at most "
             f"{format_bound(self._within, whole=True)}{counted}."
         )
-        total = None if self._listed is None else Fraction(self._listed)
+        total = None if self._size is None else Fraction(self._size)
         return Accuracy(self._within, more, sentence, total=total, groups=len(self._names))
 
 

@@ -6,7 +6,10 @@ from typing import Final
 
 GRAMMAR: Final[dict[str, tuple[str, str]]] = {
     "what": ("", "count, share, sum, mean, median, quantile, top, tables, describe"),
-    "of what": ("--of --per --rows --most-rows --bounds --at", "people, rows, or a number of each person"),
+    "of what": (
+        "--of --per --rows --most-rows --different --bounds --at",
+        "people, rows, different values, or a number of each person",
+    ),
     "of whom": (
         "--unit --split --join --on --let --where --columns",
         "whose rows are protected, what is made of them, which are read, what is known of columns",
@@ -17,7 +20,7 @@ GRAMMAR: Final[dict[str, tuple[str, str]]] = {
         "groups: listed, between edges, by time, or found",
     ),
     "how many of each": ("--one-each --most-items", "in how many groups one person counts"),
-    "cost": ("--epsilon --rho --delta", "a price; plan says what it buys"),
+    "cost": ("--epsilon --rho --delta --within", "a price, or the accuracy that it buys"),
     "out": ("--json --csv --parquet --plot --html --methods --title --noun", "what is written, and in which words"),
 }
 """For each part its options, and what they say. Old words for the same: histogram, measure and --weights."""

@@ -129,8 +129,9 @@ class Kind:
         if "unit" in options and not {"source", "counts"} & values.keys():
             # Whoever names the table has said whose the rows are.
             stand_ins["unit"] = "unit"
+        groups = () if values.get("different") is not None else ("item",)  # a list may be that of the values
         if "domain" in options and {"domain", "delta"} & values.keys():
-            stand_ins["by"] = ("item",)
+            stand_ins["by"] = groups
         by_dates = "every" in options and items is None and not {"by", "domain", "delta"} & values.keys()
         if "weights" in options and "bounds" in values and not (by_dates and {"of", *PERIODS} & values.keys()):
             stand_ins["weights" if values.get("of") is None or by_dates else "of"] = "number"
@@ -139,7 +140,7 @@ class Kind:
                 raise ParameterError(
                     "--items says how long a domain is that is not listed here. Leave it or --domain out."
                 )
-            stand_ins |= {"by": ("item",), "domain": (Domain(range(items), f"0..{items - 1}"),)}
+            stand_ins |= {"by": groups, "domain": (Domain(range(items), f"0..{items - 1}"),)}
             values.pop("by", None)
         elif "by" in stand_ins and "delta" not in options and "domain" not in values:
             # The accuracy does not depend on how many items there are.

@@ -144,14 +144,8 @@ class DifferentValues(RankedCounts):
 
     def keep_first(self, most: int) -> Counts:
         """Return how many different values the groups have where so many pairs of a unit count."""
-        values = np.zeros(len(self.items), np.int64)
-        counted = self.ranks <= most
-        np.add.at(values, self.places[counted], self.units[counted])
-        each = reach_in_one(most, self.listed)
-        groups = min(most, len(self.items))
-        return Counts(
-            items=self.items, values=values, sensitivity=each, monotone=True, most_items=groups, together=most
-        )
+        groups, reach = min(most, len(self.items)), reach_in_one(most, self.listed)
+        return replace(super().keep_first(most), sensitivity=reach, most_items=groups, together=most)
 
 
 def reach_in_one(most: int, listed: int | None) -> int:

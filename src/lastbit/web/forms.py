@@ -337,6 +337,17 @@ TOPICS: Final[dict[str, Topic]] = {
                 *_LAST,
             ),
         ),
+        Topic(
+            "different",
+            "count",
+            "Different values",
+            "How many different values of a column people have, each counted once.",
+            (
+                Field("different", ("Column of values",)),
+                Field("most_items", ("Values of one person that count",), "5"),
+                *_LAST,
+            ),
+        ),
         Topic("count", "count", "How many people", "How many people the table has.", _LAST),
     )
 }
