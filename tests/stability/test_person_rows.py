@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 import lastbit as lb
 from lastbit.audit import hostile, stability
+from lastbit.data.query import pairing
 from tests.stability.judge import UNITS, Files, duckdb_file, judge, parquet_file, some
 from tests.stability.test_files import NAMES, TABLES, text_counter
 from tests.stability.test_queries import FAR
@@ -113,14 +115,44 @@ def test_another_table_of_the_same_people(tmp_path: Path) -> None:
         options = {"join": str(tmp_path / "other.csv"), "on": "patient", "let": lets}
         return files.count("visits.csv", write, where="n > 0 and kinds >= 0", **options)
 
-    table = [
-        {"patient": f"p{number}", "other": other, "line": f"p{number},{'flu' if other else 1}".encode()}
-        for number in range(UNITS)
-        for other in (False, True)
-    ]
     lines = [(False, b"q,1"), (False, b"q,"), (False, b"q,x"), (True, b"q,flu"), (True, b"q,cold"), (True, b"q,flu")]
     odd = [{"patient": "q", "other": other, "line": line} for other, line in [*lines, (True, b'q,"'), (False, b",1")]]
-    judge(count, table, [odd, odd[3:], odd[:3]])
+    judge(count, BOTH, [odd, odd[3:], odd[:3]])
+
+
+BOTH = [
+    {"patient": f"p{number}", "other": other, "line": f"p{number},{'flu' if other else 1}".encode()}
+    for number in range(UNITS)
+    for other in (False, True)
+]
+"""People with a row in each of two tables."""
+
+
+def test_a_person_with_more_pairs_than_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three tables of one person's rows: whom the lot leaves pairs moves nobody else's."""
+    monkeypatch.setattr(pairing, "MOST_PAIRS", 20)
+    monkeypatch.setattr(pairing, "_MOST_ROWS", 4)
+    files, numbers = Files(tmp_path), itertools.count()
+
+    def store(rows: list[list[str]], column: str) -> str:
+        dicts = [dict(zip(("patient", column), row, strict=True)) for row in rows]
+        place = tmp_path / f"{next(numbers)}"
+        duckdb_file(place, dicts, {"patient": "VARCHAR", column: "VARCHAR COLLATE NOCASE"})
+        return f"{place}#visits"
+
+    def count(rows: list[Any]) -> lb.Counts:
+        texts = [row["line"].decode().split(",") for row in rows if row["other"]]
+        doses = [[who, f"{number % 3}"] for number, (who, _) in enumerate(texts)]
+        own = b"".join(row["line"] + b"\n" for row in rows if not row["other"])
+        write = lambda path: (path.write_bytes(b"patient,days\n" + own), None)[1]  # noqa: E731
+        options = {"join": [store(texts, "item"), store(doses, "dose")], "on": ["patient", "patient"]}
+        lets = {"n": "count(*)", "kinds": "count(distinct item || dose)"}
+        return files.count("visits.csv", write, where="n > 0 and n <= 20 and kinds >= 0", let=lets, **options)
+
+    many = [{"patient": "q", "other": False, "line": b"q,%d" % n} for n in range(30)]
+    many += [{"patient": "q", "other": True, "line": b"q,%s" % (b"cold", b"flu", b"FLU")[n % 3]} for n in range(30)]
+    near = [{"patient": "Q", "other": other, "line": b"Q,flu"} for other in (True, False) for _ in range(9)]
+    judge(count, BOTH, [many, near])
 
 
 def test_a_duckdb_file(tmp_path: Path) -> None:

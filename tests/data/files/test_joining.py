@@ -181,6 +181,17 @@ def test_rows_of_the_same_people_in_any_table(kind: str, of_rows: str, tmp_path:
     assert Counter(opened.relation.fetchall()) == PAIRS
 
 
+def test_no_row_of_people_is_read_where_columns_are_looked_at(tmp_path: Path) -> None:
+    pd.DataFrame(PEOPLE, columns=["patient", "zip", "cost"]).to_parquet(tmp_path / "v.parquet")
+    rows = make_rows(
+        str(tmp_path / "v.parquet"), unit="patient", join=store_drugs("sqlite", tmp_path), on="patient"
+    )  # fmt: skip
+    selection = ColumnSelection(("patient", "drug"))
+    for with_rows in (True, False):
+        opened = open_table(rows.source, selection, None, rows.form, rows.plan, with_rows=with_rows)
+        assert {drug for _, drug in opened.relation.fetchall()} == ({"x", "y", "z", None} if with_rows else {None})
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_public_facts_in_any_table(kind: str, tmp_path: Path) -> None:
     """A key that stands twice is refused wherever it stands."""

@@ -48,7 +48,8 @@ class JoinedTable:
             return cls(NO_NAME, frame=joined)
         place, sign, table = joined.rpartition("#")
         # Text files and Parquet are one table each, and a name of theirs may have this sign.
-        return cls(place, table) if sign and place and _PLAIN.endings(joined)[0] is None else cls(joined)
+        is_database = sign and place and table and _PLAIN.endings(joined)[0] is None
+        return cls(place, table) if is_database else cls(joined)
 
     @property
     def paths(self) -> tuple[str, ...]:
