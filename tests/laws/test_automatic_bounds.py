@@ -107,7 +107,12 @@ def test_how_many_lie_beyond() -> None:
     mechanism, choices = lb.AutomaticBounds(eta=SIX, overshoot="1/20", choices=[1, 2, 5]), [1, 2, 5]
     for level in (Fraction(1, 2), Fraction(9, 10), Fraction(99, 100)):
         most = mechanism.accuracy(level)
-        for values in ([5] * 9, [1] * 3 + [2] * 2 + [5] * 2 + [-5] * 3, [-1] * 20 + [5] * 5, [2] * 3 + [-2] * 3):
+        more = [5] * (most + 1)
+        for values in (
+            [5] * 9, [1] * 3 + [2] * 2 + [5] * 2 + [-5] * 3, [-1] * 20 + [5] * 5, [2] * 3 + [-2] * 3,
+            # Wherever a walk ends too early, one more than may lies beyond it.
+            [*more, *(-value for value in more)],
+        ):  # fmt: skip
             held = Fraction(0)
             for (low, high), mass in whole_law(mechanism, values, choices).items():
                 held += mass * (max(sum(x > high for x in values), sum(x < low for x in values)) <= most)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+import gmpy2
 import pytest
 
 import lastbit as lb
@@ -102,9 +103,21 @@ def test_the_worst_release_of_an_epsilon_sets_the_conversion_of_a_pure_cost() ->
     at_ln2 = Fraction(lb.Eta(1, 1, 1).epsilon_upper)
     assert 0.4 - 1e-12 < cost.delta_at(at_ln2) < 0.4 + 1e-12
     assert cost.delta_at(2 * at_ln2) == 0
-    assert cost.epsilon_at("0.4") <= float(at_ln2) + 1e-12
+    assert float(at_ln2) - 1e-12 <= cost.epsilon_at("0.4") <= float(at_ln2) + 1e-12
     assert cost.epsilon_at("0.7") == 0
-    assert lb.Cost.of(1).epsilon_at("1e-9") <= 1 < lb.Cost.of(1).epsilon_at("1e-9") + 1e-8
+
+
+@pytest.mark.parametrize("delta", ["1e-12", "1e-3", "1/10", "2/5", "3/4"])
+@pytest.mark.parametrize("odds_bits", [1, 2, 10, 60])
+def test_the_epsilon_at_a_delta_is_that_of_randomized_response_from_both_sides(odds_bits: int, delta: str) -> None:
+    """It needs the epsilon e with (odds - e^e)/(odds + 1) = delta, and nothing at these odds needs more."""
+    odds, exact = 2**odds_bits, Fraction(delta)
+    with gmpy2.context(precision=300):
+        needed = gmpy2.log(max(1, gmpy2.mpq(odds - exact * (odds + 1))))
+        for own in (Fraction(0), Fraction(1, 100)):
+            pure = lb.Cost.of(lb.Eta(1, 1, odds_bits))
+            stated = lb.Cost(pure.epsilon, delta=own).epsilon_at(exact + own)
+            assert needed <= stated <= needed * (1 + gmpy2.mpfr("1e-12")) + gmpy2.mpfr("1e-12")
 
 
 def test_a_delta_smaller_than_its_own_buys_nothing() -> None:
