@@ -183,9 +183,10 @@ def test_text_that_duckdb_takes_for_one(collation: str, unit: str, size: str) ->
     before, kind = COLLATED[collation]
     domain = ["flu", *map(str, range(SIZES[size]))]
 
+    connection = duckdb.connect(config={"threads": 1})
+    connection.execute(before) if before else None
+
     def count(rows: list[Any]) -> lb.Counts:
-        connection = duckdb.connect(config={"threads": 1})
-        connection.execute(before) if before else None
         load(connection, rows, {"patient": kind if unit == "the same" else unit, "item": kind})
         return lb.count(connection.table("visits"), by="item", unit="patient", domain=domain)
 
@@ -235,8 +236,9 @@ def test_items_of_duckdb(name: str, size: str) -> None:
     }
     domain = [start.get(kind, lambda number: number + 1)(number) for number in range(SIZES[size])]
 
+    connection = duckdb.connect(config={"threads": 1})
+
     def count(rows: list[Any]) -> lb.Counts:
-        connection = duckdb.connect(config={"threads": 1})
         load(connection, rows, {"patient": "BIGINT", "item": kind})
         return lb.count(connection.table("visits"), by="item", unit="patient", domain=domain)
 
@@ -285,6 +287,7 @@ def test_weights_of_more_than_64_bits(name: str, bounds: str) -> None:
     high = high or (2**127 - 1 if name == "Int128" else 10**38 - 1)
     low = low if name in ("HUGEINT", "Int128") or low == 0 else -high
     strange = [value for value in [*HEAVY, low, high] if value is None or low <= value <= high]
+    connection = duckdb.connect(config={"threads": 1})
     kinds: dict[str, Any] = {"Int128": pl.Int128, "UInt64": pl.UInt64, "Decimal": pl.Decimal(38, 0)}
 
     def count(rows: list[Any]) -> lb.Counts:
@@ -297,7 +300,6 @@ def test_weights_of_more_than_64_bits(name: str, bounds: str) -> None:
                 rows = [{**row, "days": None if row["days"] is None else Decimal(row["days"])} for row in rows]
             frame = pl.DataFrame([[row[each] for row in rows] for each in schema], schema=schema, orient="col")
         else:
-            connection = duckdb.connect(config={"threads": 1})
             load(connection, rows, {"patient": "BIGINT", "item": "VARCHAR", "days": name})
             frame = connection.table("visits")
         return lb.count(frame, by="item", unit="patient", **options)
