@@ -45,7 +45,7 @@ from tests.truth.reference import Reference
 
 FUZZ = "LASTBIT_FUZZ" in os.environ
 STAGES = (100, 200, 400, 800, 2000)
-LOTS = 2000 if FUZZ else 20
+LOTS = 2000 if FUZZ else 10
 """So many lots take turns: in the short run each is drawn from several times, as a lot is slow to read."""
 MORE_OFTEN = Fraction(1, 20)
 """A claim that fails so much more often than it says is to be convicted."""
@@ -59,6 +59,7 @@ class Trial:
     folder: Path
     _read: dict[int, Any] = field(default_factory=dict, repr=False)
     _plans: dict[Any, str] = field(default_factory=dict, repr=False)
+    _chosen: dict[str, Reference] = field(default_factory=dict, repr=False)
 
     @cached_property
     def request(self) -> Request:
@@ -115,7 +116,8 @@ class Trial:
         truth, report = self.truth, question.report(release)
         if self.case.options.get("bounds") == "auto":
             bounds = report.data["bounds"]
-            truth = Reference(truth.population, {**truth.options, "bounds": bounds, "clamps_people": True})
+            options = {**truth.options, "bounds": bounds, "clamps_people": True}
+            truth = self._chosen.setdefault(repr(bounds), Reference(truth.population, options))
         return Answer(self.case, truth, question, report, release, counted, self.plan)
 
     def _counted(self, values: Any, release: Any) -> Any:
