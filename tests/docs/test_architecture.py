@@ -230,6 +230,16 @@ def test_every_file_that_a_page_names_is_there(page: str) -> None:
     assert not missing
 
 
+def test_every_name_of_the_code_that_the_page_names_is_in_the_code() -> None:
+    page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    files = [path for path in SOURCE.rglob("*") if path.suffix in (".py", ".pyx", ".pxd", ".pyi")]
+    code = {word for path in files for word in re.findall(r"\w+", path.read_text(encoding="utf-8"))}
+    spans = [span for span in re.findall(r"`([^`\n]+)`", page) if "/" not in span and not span.startswith("make ")]
+    words = {word for span in spans for word in re.findall(r"[A-Za-z_]\w*", re.sub(r"\w+\.(?:py|pyx|toml)$", "", span))}
+    assert len(words) > 60
+    assert words - code == set()
+
+
 def test_every_test_that_the_page_of_tests_names_is_there() -> None:
     text = (ROOT / "tests/README.md").read_text(encoding="utf-8")
     stems = {path.stem for path in (ROOT / "tests").rglob("test_*.py")}

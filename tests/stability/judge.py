@@ -154,7 +154,7 @@ def duckdb_file(path: Path, rows: Rows, schema: dict[str, str], before: str = ""
 
 def load(connection: duckdb.DuckDBPyConnection, rows: Rows, schema: dict[str, str]) -> None:
     columns = ", ".join(f"{name} {kind}" for name, kind in schema.items())
-    connection.execute(f"create table visits ({columns})")
+    connection.execute(f"create or replace table visits ({columns})")
     texts = {name: [None if row[name] is None else str(row[name]) for row in rows] for name in schema}
     connection.register("texts", pa.table({name: pa.array(each, pa.string()) for name, each in texts.items()}))
     chosen = ", ".join(f"cast({name} as {kind.split(' COLLATE')[0]})" for name, kind in schema.items())

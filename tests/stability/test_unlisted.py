@@ -90,9 +90,10 @@ def test_items(name: str, engine: str, way: str) -> None:
 def test_text_that_duckdb_takes_for_one(collation: str, way: str) -> None:
     before, kind = COLLATED[collation]
 
+    connection = duckdb.connect(config={"threads": 1})
+    connection.execute(before) if before else None
+
     def build(rows: list[Any]) -> Any:
-        connection = duckdb.connect(config={"threads": 1})
-        connection.execute(before) if before else None
         load(connection, rows, {"patient": kind, "item": kind})
         return connection.table("visits")
 
@@ -110,8 +111,9 @@ def test_text_that_duckdb_takes_for_one(collation: str, way: str) -> None:
 def test_items_of_duckdb(name: str, way: str) -> None:
     kind, usual, strange = SQL_ITEMS[name]
 
+    connection = duckdb.connect(config={"threads": 1})
+
     def build(rows: list[Any]) -> Any:
-        connection = duckdb.connect(config={"threads": 1})
         load(connection, rows, {"patient": "BIGINT", "item": kind})
         return connection.table("visits")
 

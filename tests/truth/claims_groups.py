@@ -19,20 +19,17 @@ def true_sums(answer: Answer, *, counted: bool = False) -> dict[Any, tuple[Fract
     if counted and answer.counted is not None:
         low, _ = answer.truth.bounds
         return {group: (above + n * low, n) for group, (above, n, _) in answer.counted.items()}
-    return {group: (sum(own, Fraction(0)), len(own)) for group, own in answer.truth.numbers_of_groups.items()}
+    return answer.truth.sums_of_groups
 
 
 def true_variances(answer: Answer, *, counted: bool = False) -> dict[Any, Fraction | None]:
     """Return the mean square distance from the mean in each group, of those whom a lot left or of all."""
+    if not counted or answer.counted is None:
+        return answer.truth.variances_of_groups
     low, high = answer.truth.bounds
     variances: dict[Any, Fraction | None] = {}
-    for group, own in answer.truth.numbers_of_groups.items():
-        if counted and answer.counted is not None:
-            above, n, square = answer.counted[group]
-            variances[group] = square / n - (above / n - (high - low) / 2) ** 2 if n else None
-        else:
-            mean = sum(own, Fraction(0)) / max(1, len(own))
-            variances[group] = sum(((x - mean) ** 2 for x in own), Fraction(0)) / len(own) if own else None
+    for group, (above, n, square) in answer.counted.items():
+        variances[group] = square / n - (above / n - (high - low) / 2) ** 2 if n else None
     return variances
 
 

@@ -45,7 +45,7 @@ from tests.truth.reference import Reference
 
 FUZZ = "LASTBIT_FUZZ" in os.environ
 STAGES = (100, 200, 400, 800, 2000)
-LOTS = 2000 if FUZZ else 20
+LOTS = 2000 if FUZZ else 10
 """So many lots take turns: in the short run each is drawn from several times, as a lot is slow to read."""
 MORE_OFTEN = Fraction(1, 20)
 """A claim that fails so much more often than it says is to be convicted."""

@@ -35,6 +35,7 @@ class Reference:
     population: Population
     options: Mapping[str, Any]
     _floored: dict[Any, list[Fraction]] = field(default_factory=dict, repr=False)
+    _counts_of_cells: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     def of_column(self, column: str, options: Mapping[str, Any]) -> Reference:
         """Return what is true of another column of numbers."""
@@ -264,28 +265,31 @@ class Reference:
 
     def people_of_cells(self, names: tuple[str, ...]) -> dict[tuple[str, ...], int]:
         """Return how many people have a record in each cell of a table."""
-        return self._count_cells(names, lambda cells: [*{*cells}])
+        return self._count_cells(names, set)
 
     def people_of_union(self, names: tuple[str, ...], cells: Collection[tuple[str, ...]]) -> int:
         """Return how many people have a record in one of these cells of a table, or in several."""
-        places = [self.axes.index(name) for name in names]
-        wanted = {*cells}
-        people = self.records_of_people.values()
-        return sum(any(tuple(record[place] for place in places) in wanted for record in own) for own in people)
+        key = names, frozenset(cells)
+        if key not in self._counts_of_cells:
+            places = [self.axes.index(name) for name in names]
+            people = self.records_of_people.values()
+            inside = (any(tuple(record[place] for place in places) in key[1] for record in own) for own in people)
+            self._counts_of_cells[key] = sum(inside)
+        return int(self._counts_of_cells[key])
 
     def records_of_cells(self, names: tuple[str, ...]) -> dict[tuple[str, ...], int]:
         """Return how many records each cell of a table has."""
-        return self._count_cells(names, lambda cells: cells)
+        return self._count_cells(names, list)
 
-    def _count_cells(
-        self, names: tuple[str, ...], choose: Callable[[list[tuple[str, ...]]], list[tuple[str, ...]]]
-    ) -> dict[tuple[str, ...], int]:
-        places = [self.axes.index(name) for name in names]
-        counts = dict.fromkeys(product(*map(self.values_of_axis, names)), 0)
-        for records in self.records_of_people.values():
-            for cell in choose([tuple(record[place] for place in places) for record in records]):
-                counts[cell] += 1
-        return counts
+    def _count_cells(self, names: tuple[str, ...], choose: type[set[Any]] | type[list[Any]]) -> dict[Any, int]:
+        if (names, choose) not in self._counts_of_cells:
+            places = [self.axes.index(name) for name in names]
+            counts = dict.fromkeys(product(*map(self.values_of_axis, names)), 0)
+            for records in self.records_of_people.values():
+                for cell in choose([tuple(record[place] for place in places) for record in records]):
+                    counts[cell] += 1
+            self._counts_of_cells[names, choose] = counts
+        return self._counts_of_cells[names, choose]
 
     # One number of each person.
 
@@ -364,6 +368,20 @@ class Reference:
         for _, group, number in self.numbers:
             numbers["all" if group is None else group].append(number)
         return numbers
+
+    @cached_property
+    def sums_of_groups(self) -> dict[Any, tuple[Fraction, int]]:
+        """The sum of everybody's number in each group, and how many numbers there are."""
+        return {group: (sum(own, Fraction(0)), len(own)) for group, own in self.numbers_of_groups.items()}
+
+    @cached_property
+    def variances_of_groups(self) -> dict[Any, Fraction | None]:
+        """The mean square distance from the mean in each group; None where nobody has a number."""
+        variances: dict[Any, Fraction | None] = {}
+        for group, (total, n) in self.sums_of_groups.items():
+            own = self.numbers_of_groups[group]
+            variances[group] = sum(((x - total / n) ** 2 for x in own), Fraction(0)) / n if n else None
+        return variances
 
     @property
     def has_several_numbers(self) -> bool:
