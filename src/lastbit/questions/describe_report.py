@@ -22,7 +22,7 @@ from lastbit.questions.describe import (
     Description,
     part_of,
 )
-from lastbit.questions.report import Report, format_bound, format_percent, format_value
+from lastbit.questions.report import Report, format_percent, format_value
 
 if TYPE_CHECKING:
     from lastbit.questions.described_columns import DescribedColumn
@@ -102,9 +102,6 @@ def describe_promise(description: Description) -> tuple[list[str], Fraction]:
     request, words, parts = description.request, description.request.words, description.parts
     level = format_percent(request.level)
 
-    def within(ranks: Fraction) -> str:
-        return f"within {format_bound(ranks, whole=False)} places"
-
     people: Any = parts[PEOPLE]
     noises: list[Any] = [parts[part_of(column, "missing")] for column in description.columns]
     off = max((ceil(noise.accuracy(request.level)) for noise in noises), default=0)
@@ -113,23 +110,20 @@ def describe_promise(description: Description) -> tuple[list[str], Fraction]:
         f"With probability {level} each, the number of {words.people} is within "
         f"{ceil(people.accuracy(request.level)):,}, and a number of missing values within {off:,}.",
     ]
-    quartiles = [
-        f"With probability {level} the quartiles of the {words.rows} of {words.a_person} are {within(worst[0])}, if no "
-        "two have as many.",
-    ]
+    places = [f"{ceil(worst[0]):,} of the {words.rows} of {words.a_person}"]
     by_kind = {holds: [column for column in description.columns if column.holds == holds] for holds in _MEASURED}
     if columns := by_kind["numbers"]:
-        far = max(max(description.ranks[column.name]) for column in columns)
+        worst.append(max(max(description.ranks[column.name]) for column in columns))
         near = max(max(_ranks_near_zero(description, column)) for column in columns)
-        worst.append(far)
-        quartiles.append(
-            f"Those of numbers are {within(far)}, or {within(near)} if all are at most {_NEAR:,} steps from zero, "
-            "where no two fall on the same step."
-        )
+        places.append(f"{ceil(worst[-1]):,} of numbers ({ceil(near):,} where all are {_name_near(columns)})")
     if columns := by_kind["dates"]:
         worst.append(max(max(description.ranks[column.name]) for column in columns))
-        quartiles.append(f"Those of dates are {within(worst[-1])}, where no two are the same.")
-    quartiles.append(f"Places are those of the {words.people} who have a value, in order.")
+        places.append(f"{ceil(worst[-1]):,} of dates")
+    quartiles = [
+        f"Quartiles are within so many places, with probability {level}, where no two {words.people} have the same: "
+        f"{', '.join(places)}.",
+        f"Places are in the order of the {words.people} who have a value.",
+    ]
     sentences += [" ".join(quartiles), *_describe_items(description)]
     return sentences, max(worst)
 
@@ -143,8 +137,8 @@ def _describe_items(description: Description) -> list[str]:
         needed = format_value(part.needed(request.level, 0), "up")
         columns[needed, accuracy_of(part.noise, part.rate, level)].append(column.name)
     return [
-        f"An item of {' or '.join(names)} is listed with probability {format_percent(level)} if {needed} are counted; "
-        f"a listed number is more than {off:,} off with probability {format_percent(1 - level)} at most."
+        f"An item of {' or '.join(names)} is listed with probability {format_percent(level)} if {needed} are counted. "
+        f"It is listed with a number more than {off:,} off with probability {format_percent(1 - level)} at most."
         for (needed, off), names in columns.items()
     ]
 
@@ -154,8 +148,8 @@ def describe_rules(description: Description) -> list[str]:
     words, request = description.request.words, description.request
     steps = sorted({column.step for column in description.columns if column.holds == "numbers"})
     notes = [
-        f"Missing is {words.a_person} without a value in any of their {words.rows}; with several {words.rows} their "
-        "number is the mean, and their date the latest. Text that is no number, or no date, is missing there."
+        f"Missing is {words.a_person} without a value in any of their {words.rows}. Of several {words.rows} the number "
+        f"of {words.a_person} is the mean, and the date the latest. Text that is no number, or no date, is missing."
     ]
     rules = []
     if steps:
@@ -183,7 +177,7 @@ def plan_columns(description: Description) -> Mapping[str, Sequence[Any]]:
     for name, part in description.parts.items():
         mechanism: Any = part
         if name == ROWS or name.endswith(": quartiles"):
-            within = f"{format_bound(max(mechanism.accuracy(level)), whole=False)} places"
+            within = f"{ceil(max(mechanism.accuracy(level))):,} places"
         elif name.endswith(": items"):
             within = f"listed from {format_value(mechanism.threshold)} on"
         else:
@@ -200,6 +194,15 @@ def _ranks_near_zero(description: Description, column: DescribedColumn) -> tuple
     part = cast(Any, description.parts[part_of(column, "quartiles")])
     ranks: tuple[Fraction, ...] = part.accuracy(description.request.level, magnitude=_NEAR * column.step)
     return ranks
+
+
+def _name_near(columns: Sequence[DescribedColumn]) -> str:
+    """Return how near zero numbers are for which fewer places are stated."""
+    steps = {column.step for column in columns}
+    if len(steps) > 1:
+        return f"within {_NEAR:,} steps of 0"
+    end = format_value(_NEAR * steps.pop())
+    return f"from -{end} to {end}"
 
 
 def _whole_interval(interval: Any) -> tuple[int, int]:
