@@ -76,14 +76,14 @@ def _near(values: Sequence[Any], numbers: Sequence[Any], ranks: Fraction) -> boo
     if len(set(numbers)) < len(numbers):
         return True
     return all(
-        rank_error(value, q, sorted(numbers), sorted(numbers)) <= ranks
+        value is None or rank_error(value, q, sorted(numbers), sorted(numbers)) <= ranks
         for q, value in zip(QUARTILES, values, strict=True)
     )
 
 
 _PLACES = (
     "Quartiles are within so many places, with probability {level}, where no two people have the same: {of_rows} of "
-    "the rows of a person"
+    "the rows of a person ({near_rows} where all have {most} at most)"
 )
 _OF_NUMBERS = ", {of_numbers} of numbers ({near} where all are from {lowest} to {highest})"
 _OF_DATES = ", {of_dates} of dates"
@@ -97,7 +97,12 @@ _OF_DATES = ", {of_dates} of dates"
 )
 def quartiles(answer: Answer, places: Places) -> Iterator[Outcome]:
     rows = [Fraction(number) for number in Counter(row.person for row in answer.truth.rows).values()]
+    shown = [value for _, value in answer.report.data["rows_per_person"].items()]
     yield Outcome("rows", _near(answer.release["rows"].values, rows, parse(places["of_rows"])))
+    if max(rows, default=0) <= parse(places["most"]):
+        yield Outcome("few rows", _near(answer.release["rows"].values, rows, parse(places["near_rows"])))
+    known = [value is None or answer.report.data["people_low"] > 0 for value in shown]
+    yield Outcome("quartiles of people that there are", all(known), sure=True)
     for entry in _entries(answer):
         if entry["holds"] == "numbers":
             yield from _quartiles_of_numbers(answer, entry, places)
@@ -105,7 +110,7 @@ def quartiles(answer: Answer, places: Places) -> Iterator[Outcome]:
             cells = _cells(answer, entry["column"]).values()
             latest = [max(days) for own in cells if (days := [cell for cell in own if cell is not None])]
             numbers, values = (
-                [Fraction(day.toordinal()) for day in some] for some in (latest, entry["quartiles"])
+                [day and Fraction(day.toordinal()) for day in some] for some in (latest, entry["quartiles"])
             )  # fmt: skip
             yield Outcome("quartiles of dates", _near(values, numbers, parse(places["of_dates"])))
 
@@ -160,7 +165,7 @@ def rules(answer: Answer, places: Places) -> Iterator[Outcome]:
         first, last = (datetime.date.fromisoformat(places[name]) for name in ("first_day", "last_day"))
         for entry in _entries(answer):
             days = entry["quartiles"] if entry["holds"] == "dates" else []
-            yield Outcome("days inside", all(first <= day <= last for day in days), sure=True)
+            yield Outcome("days inside", all(day is None or first <= day <= last for day in days), sure=True)
     if "most" in places:
         most = max(Counter(row.person for row in answer.truth.rows).values(), default=0)
         yield Outcome("most rows", most <= parse(places["most"]), sure=True)
