@@ -15,6 +15,7 @@ from lastbit.questions.counts import count
 from lastbit.questions.kinds import KINDS
 from lastbit.values.bins import Bins
 from lastbit.values.contribution_bound import one_key
+from tests.laws.test_automatic_bounds import whole_law
 
 AUTO: dict[str, Any] = {"unit": "who", "of": "number", "bounds": "auto", "bins": 4}
 
@@ -174,6 +175,10 @@ def test_a_column_that_holds_no_numbers_is_refused_before_the_charge(tmp_path: P
     duckdb.sql("SELECT 'a' AS who, 'text' AS number, DATE '2024-01-01' AS day").write_parquet(str(path))
     lb.Ledger(books).create("clinic", epsilon=10)
     paid = {"unit": "who", "epsilon": 1, "ledger": books, "dataset": "clinic"}
+    duckdb.sql("SELECT 'a' AS who, 1 AS number, DATE '2024-01-01' AS day").write_parquet(str(tmp_path / "w.parquet"))
+    by_months = {"of": "number", "bins": 2, "bounds": "auto", "by": "day", "domain": "2024-01..2024-02"}
+    with pytest.raises(lb.LastbitError, match="holds dates, and --domain lists months"):
+        lb.ask("histogram", str(tmp_path / "w.parquet"), **by_months, **paid)
     for asked in (
         {"of": "number", "bins": 2, "bounds": "auto"},
         {"of": "day", "bins": 2, "bounds": "auto"},
@@ -191,7 +196,7 @@ def test_bins_without_open_ends_keep_the_last_one() -> None:
     assert "--edges age 0,30,60,90 --closed" in command
 
 
-PEOPLE = {"ann": [1], "bob": [-2, 2], "eve": [2, 1]}
+PEOPLE = {"ann": [0], "bob": [-2, 2], "eve": [2, 1]}
 """Bob has numbers on both sides of zero."""
 FORMS: dict[str, dict[str, Any]] = {"plain": {}, "one each": {"one_each": True}, "closed": {"closed": True}}
 
@@ -216,6 +221,37 @@ def test_the_whole_law_is_within_the_cost_on_neighbours(form: str, tmp_path: Pat
         verdict = lb.audit.compare(whole, rest, mechanism.cost, Fraction(1, 8))
         assert verdict.holds, f"{form} without {gone}: {verdict}"
         assert lb.audit.compare(whole, rest, lb.Cost.of(1), Fraction(1, 8)).verdict == "violated"
+
+
+def test_the_law_is_that_of_the_bounds_times_that_of_the_noise(tmp_path: Path) -> None:
+    """As fractions: each outcome has the mass of its bounds, by the closed form, times that of each number's noise."""
+    path = tmp_path / "v.csv"
+    path.write_text("who,number\n" + "".join(f"{who},{value}\n" for who in PEOPLE for value in PEOPLE[who]))
+    request = KINDS["count"].parse(
+        {"source": str(path), "unit": "who", "edges": {"number": "auto:2"}, "epsilon": 8, "people_share": 0}
+    )
+    auto = AutomaticBins(request, count, choices=(1, 2))
+    assert list(auto.mechanism.parts) == ["bounds", "answer"]
+    chooser: Any = auto.mechanism.parts["bounds"]
+    values = auto.ask().reading.run()  # type: ignore[union-attr]
+    chosen = whole_law(chooser, [0, 2, 2], [1, 2])  # of each person the number furthest from zero, of two the positive
+    counted = {  # how many people have a number below the middle, and how many one from it on
+        (0, 1): (2, 2), (0, 2): (2, 2), (-1, 0): (1, 3), (-2, 0): (1, 3),
+        (-1, 1): (1, 3), (-1, 2): (2, 2), (-2, 1): (1, 3), (-2, 2): (1, 3),
+    }  # fmt: skip
+    law = lb.audit.law(auto.mechanism.ready(values), Fraction(1, 64))
+    heard: dict[tuple[int, int], Fraction] = {}
+    for release, mass in law.masses.items():
+        bounds = tuple(map(int, release["bounds"].bounds))
+        noise = auto.with_bounds(release["bounds"].bounds).mechanism
+        exact, r = chosen[bounds], noise.rate.fraction
+        for value, true in zip(release.main.columns()["value"], counted[bounds], strict=True):
+            exact *= (1 - r) / (1 + r) * r ** abs(int(value) - true)
+        assert mass <= exact <= mass + law.unexplored
+        heard[bounds] = heard.get(bounds, Fraction(0)) + mass
+    assert law.unexplored <= Fraction(1, 64)
+    for bounds, exact in chosen.items():
+        assert heard.get(bounds, 0) <= exact <= heard.get(bounds, Fraction(0)) + law.unexplored
 
 
 class Chosen:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 import lastbit as lb
 from lastbit.audit import hostile, stability
+from lastbit.questions.kinds import KINDS
+from lastbit.values.counts import Counts
 from tests.stability.judge import UNITS, Files, duckdb_file, judge, parquet_file, some, sqlite_file
 from tests.stability.test_files import NAMES, TABLES, WEIGHTS, text_counter, usual
 
@@ -75,6 +80,36 @@ FORMS: dict[str, dict[str, Any]] = {
     "shift_jis": {"encoding": "shift_jis"},
     "gb18030": {"encoding": "gb18030", "decimal_comma": True, "weights": "days", "bounds": ("-3", "2")},
 }
+
+
+PARTS: dict[str, Any] = {
+    "bins": lambda values: values["answer"].make(CHOSEN),
+    "people beyond": lambda values: values["clamped"].make(CHOSEN),
+    "choice": lambda values: Counts(
+        items=range(6),
+        values=np.array([sum(abs(values["bounds"].steps) > 10**power * 1000) for power in range(6)], np.int64),
+        monotone=True,
+    ),
+}
+CHOSEN = {"bounds": SimpleNamespace(bounds=(Fraction(-10), Fraction(100)))}
+"""Bounds as a part publishes them."""
+HOSTILE = ["nan", "inf", "-1e400", "9" * 40, "-9223372036854775808", "0x1", "é", "", "1e308", "-0", "100", "55.5"]
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_automatic_bins(part: str, tmp_path: Path) -> None:
+    """One person with any numbers moves each bin by one at most, one end by one, and the choice by one number."""
+
+    def count(rows: list[Any]) -> Any:
+        path = tmp_path / "visits.csv"
+        path.write_bytes(b"\n".join([b"patient,days", *rows]))
+        options = {"source": str(path), "unit": "patient", "edges": {"days": "auto:4"}, "epsilon": 1}
+        reading = KINDS["count"].parse(options).question.reading
+        assert reading is not None
+        return PARTS[part](reading.run())
+
+    table = [f"p{number},{number * 3 - 20}".encode() for number in range(UNITS)]
+    judge(count, table, [[f"q,{number}".encode() for number in HOSTILE]], unit=None)
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -76,55 +76,60 @@ def _near(values: Sequence[Any], numbers: Sequence[Any], ranks: Fraction) -> boo
     if len(set(numbers)) < len(numbers):
         return True
     return all(
-        rank_error(value, q, sorted(numbers), sorted(numbers)) <= ranks
+        value is None or rank_error(value, q, sorted(numbers), sorted(numbers)) <= ranks
         for q, value in zip(QUARTILES, values, strict=True)
     )
 
 
-@says(
-    "With probability {level} the quartiles of the rows of a person are within {ranks} places, if no two have as many."
+_PLACES = (
+    "Quartiles are within so many places, with probability {level}, where no two people have the same: {of_rows} of "
+    "the rows of a person ({near_rows} where all have {most} at most)"
 )
-def rows_of_people(answer: Answer, places: Places) -> Iterator[Outcome]:
-    numbers = [Fraction(number) for number in Counter(row.person for row in answer.truth.rows).values()]
-    yield Outcome("rows", _near(answer.release["rows"].values, numbers, parse(places["ranks"])))
+_OF_NUMBERS = ", {of_numbers} of numbers ({near} where all are from {lowest} to {highest})"
+_OF_DATES = ", {of_dates} of dates"
 
 
 @says(
-    "Those of numbers are within {ranks} places, or within {near} places if all are at most {steps} steps from zero, "
-    "where no two fall on the same step."
+    f"{_PLACES}.",
+    f"{_PLACES}{_OF_NUMBERS}.",
+    f"{_PLACES}{_OF_DATES}.",
+    f"{_PLACES}{_OF_NUMBERS}{_OF_DATES}.",
 )
-def quartiles_of_numbers(answer: Answer, places: Places) -> Iterator[Outcome]:
-    step = Fraction(answer.case.options.get("resolution", "1/1000"))
+def quartiles(answer: Answer, places: Places) -> Iterator[Outcome]:
+    rows = [Fraction(number) for number in Counter(row.person for row in answer.truth.rows).values()]
+    shown = [value for _, value in answer.report.data["rows_per_person"].items()]
+    yield Outcome("rows", _near(answer.release["rows"].values, rows, parse(places["of_rows"])))
+    if max(rows, default=0) <= parse(places["most"]):
+        yield Outcome("few rows", _near(answer.release["rows"].values, rows, parse(places["near_rows"])))
+    known = [value is None or answer.report.data["people_low"] > 0 for value in shown]
+    yield Outcome("quartiles of people that there are", all(known), sure=True)
     for entry in _entries(answer):
-        if entry["holds"] != "numbers":
-            continue
-        means = []
-        for own in _cells(answer, entry["column"]).values():
-            present = [cell for cell in own if cell is not None]
-            if present:
-                means.append(sum(present, Fraction(0)) / len(present))
-        floored = [mean // step * step for mean in means]
-        values = entry["quartiles"]
-        yield Outcome("quartiles of numbers", _near(values, floored, parse(places["ranks"])))
-        if all(abs(number) <= parse(places["steps"]) * step for number in floored):
-            yield Outcome("quartiles of near numbers", _near(values, floored, parse(places["near"])))
-
-
-@says("Those of dates are within {ranks} places, where no two are the same.")
-def quartiles_of_dates(answer: Answer, places: Places) -> Iterator[Outcome]:
-    for entry in _entries(answer):
-        if entry["holds"] == "dates":
+        if entry["holds"] == "numbers":
+            yield from _quartiles_of_numbers(answer, entry, places)
+        elif entry["holds"] == "dates":
             cells = _cells(answer, entry["column"]).values()
             latest = [max(days) for own in cells if (days := [cell for cell in own if cell is not None])]
             numbers, values = (
-                [Fraction(day.toordinal()) for day in some] for some in (latest, entry["quartiles"])
+                [day and Fraction(day.toordinal()) for day in some] for some in (latest, entry["quartiles"])
             )  # fmt: skip
-            yield Outcome("quartiles of dates", _near(values, numbers, parse(places["ranks"])))
+            yield Outcome("quartiles of dates", _near(values, numbers, parse(places["of_dates"])))
+
+
+def _quartiles_of_numbers(answer: Answer, entry: Mapping[str, Any], places: Places) -> Iterator[Outcome]:
+    step, means = Fraction(answer.case.options.get("resolution", "1/1000")), []
+    for own in _cells(answer, entry["column"]).values():
+        present = [cell for cell in own if cell is not None]
+        if present:
+            means.append(sum(present, Fraction(0)) / len(present))
+    floored = [mean // step * step for mean in means]
+    yield Outcome("quartiles of numbers", _near(entry["quartiles"], floored, parse(places["of_numbers"])))
+    if all(parse(places["lowest"]) <= number <= parse(places["highest"]) for number in floored):
+        yield Outcome("quartiles of near numbers", _near(entry["quartiles"], floored, parse(places["near"])))
 
 
 @says(
-    "An item of {column} is listed with probability {level} if {needed} are counted; a listed number is more than "
-    "{off} off with probability {false} at most."
+    "An item of {column} is listed with probability {level} if {needed} are counted. It is listed with a number more "
+    "than {off} off with probability {false} at most."
 )
 def items(answer: Answer, places: Places) -> Iterator[Outcome]:
     if answer.counted is None:
@@ -160,7 +165,7 @@ def rules(answer: Answer, places: Places) -> Iterator[Outcome]:
         first, last = (datetime.date.fromisoformat(places[name]) for name in ("first_day", "last_day"))
         for entry in _entries(answer):
             days = entry["quartiles"] if entry["holds"] == "dates" else []
-            yield Outcome("days inside", all(first <= day <= last for day in days), sure=True)
+            yield Outcome("days inside", all(day is None or first <= day <= last for day in days), sure=True)
     if "most" in places:
         most = max(Counter(row.person for row in answer.truth.rows).values(), default=0)
         yield Outcome("most rows", most <= parse(places["most"]), sure=True)

@@ -40,6 +40,9 @@ def list_small_instances() -> dict[str, Callable[[], _Instance]]:
         "SparseVector": lambda: (
             lb.SparseVector(threshold=0, limit=1, eta=lb.Eta(1, 1, 12), noise="laplace"), [0], "1/100"
         ),
+        "AutomaticBounds": lambda: (
+            lb.AutomaticBounds(eta=lb.Eta(1, 1, 6), overshoot="1/4", choices=[1, 3]), [1], "1/500"
+        ),
         "Quantile": lambda: (lb.Quantile(epsilon=1, bounds=(0, 2)), [0, 1], "1/1000"),
         "Quantiles": lambda: (
             lb.Quantiles(qs=["1/3", "1/2"], eta=lb.Eta(1, 1, 4), bounds=(0, 2), spread=1), [0], "0"

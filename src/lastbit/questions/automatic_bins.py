@@ -88,7 +88,7 @@ class AutomaticBins:
         return parse_bounds_share(self.request)
 
     @cached_property
-    def _left(self) -> dict[str, Fraction]:
+    def _rest(self) -> dict[str, Fraction]:
         """What is left of the cost when the bounds are chosen."""
         return share_of(self.request.cost, 1 - self._share)
 
@@ -109,7 +109,7 @@ class AutomaticBins:
 
     def _build_count(self, bounds: Ends) -> Question:
         edges = {**dict(self.request["edges"]), self.column: [str(edge) for edge in self.list_edges(bounds)]}
-        cost = {name: str(amount) for name, amount in self.people.main_cost(self._left).items()}
+        cost = {name: str(amount) for name, amount in self.people.main_cost(self._rest).items()}
         return self.build(self.request.change(edges=edges, **cost))
 
     @cached_property
@@ -121,7 +121,7 @@ class AutomaticBins:
         """The mechanism of all parts. That of the count is built of the published bounds."""
         import lastbit as lb
 
-        typical, costs = self._likely.mechanism, self.people.costs(self._left)
+        typical, costs = self._likely.mechanism, self.people.costs(self._rest)
         own: dict[str, Any] = share_of(self.request.cost, self._share)
         chooser = lb.AutomaticBounds(
             resolution=FINE_STEP,

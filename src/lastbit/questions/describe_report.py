@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from lastbit.exact.numbers import number, probability
 from lastbit.mechanisms.noisy_values import accuracy_of
 from lastbit.output.picture import Panel
+from lastbit.output.words import capitalize
 from lastbit.questions.describe import (
     FIRST_DAY,
     LAST_DAY,
@@ -22,7 +23,8 @@ from lastbit.questions.describe import (
     Description,
     part_of,
 )
-from lastbit.questions.report import Report, format_bound, format_percent, format_value
+from lastbit.questions.published_groups import TOO_FEW
+from lastbit.questions.report import Report, format_percent, format_value
 
 if TYPE_CHECKING:
     from lastbit.questions.described_columns import DescribedColumn
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
 _EPOCH: Final = datetime.date(1970, 1, 1)
 _NEAR: Final = 10**5
 """So many steps from zero: how near quartiles of numbers come is said for such numbers too."""
+_NEAR_ROWS: Final = 100
+"""The same for rows: so many of a person."""
 _HEADINGS: Final = ("lower quartile", "median", "upper quartile")
 _MEASURED: Final = ("numbers", "dates")
 _LABELS: Final = ("25%", "50%", "75%")
@@ -46,8 +50,13 @@ def report_description(description: Description, published: Any) -> Report:
         f"There are {words.count(count)} ({low:,} to {high:,} with probability {level}).",
         *description.promise[0],
     ]
-    entries = [_read_column(description, published, column) for column in description.columns]
-    first = {"column": f"({words.rows} of {words.a_person})", "holds": "", "quartiles": published[ROWS].values}
+    entries = [_read_column(description, published, column, low) for column in description.columns]
+    rows = show_quartiles(published[ROWS].values, _row_ranks(description), low)
+    first = {"column": f"({words.rows} of {words.a_person})", "holds": "", "quartiles": rows}
+    if any(None in row.get("quartiles", ()) for row in (first, *entries)):
+        notes.append(
+            f"{capitalize(TOO_FEW)}: perhaps no more {words.people} have a value than the places it may be off."
+        )
     shown = [{"missing": None, "sometimes": None, "items": (), **row} for row in (first, *entries)]
     table: dict[str, Sequence[Any]] = {
         "column": [row["column"] for row in shown],
@@ -56,13 +65,13 @@ def report_description(description: Description, published: Any) -> Report:
         f"missing in some {words.rows}": [_show(row["sometimes"]) for row in shown],
     }
     for place, heading in enumerate(_HEADINGS):
-        table[heading] = [_show(row["quartiles"][place]) if row.get("quartiles") else "" for row in shown]
+        table[heading] = [_show(row["quartiles"][place]) or TOO_FEW if row.get("quartiles") else "" for row in shown]
     if description.texts:
         table["most common"] = [_show_items(row["items"][: request["k"]]) for row in shown]
     numbers = {PEOPLE: count, "people_low": low, "people_high": high}
     data = {
         **numbers,
-        "rows_per_person": dict(zip(QUARTILES, published[ROWS].values, strict=True)),
+        "rows_per_person": dict(zip(QUARTILES, rows, strict=True)),
         "described": entries,
         "shares": description.shares,
         "cost": published.cost.text,
@@ -73,12 +82,28 @@ def report_description(description: Description, published: Any) -> Report:
     # As it was asked for: an epsilon and a delta may be paid as a rho.
     costs = {name: request[name] for name in ("epsilon", "rho", "delta") if request[name] is not None}
     title = ", ".join(["About the table", *(f"{name} {number(cost, name)}" for name, cost in costs.items())])
-    panels = _panels(description, published, entries)
+    everybody = Panel(words.people, [f"all {words.people}"], [count], "", [(Fraction(low), Fraction(high))])
+    panels = _panels(description, rows, entries) or [everybody]  # where there are too few to say more
     return Report(title, table, notes, data, frame=_frame(entries), panels=panels)
 
 
-def _read_column(description: Description, published: Any, column: DescribedColumn) -> dict[str, Any]:
-    """Return what is published of a column, for programs."""
+def show_quartiles(values: Sequence[Any], ranks: Sequence[Fraction], fewest: int) -> list[Any]:
+    """Return quartiles; None where one may be off by as many places as there are people, or by more.
+
+    >>> show_quartiles([1, 2, 9], [Fraction(9), Fraction(5), Fraction(9)], 6)
+    [None, 2, None]
+    """
+    return [value if fewest > own else None for value, own in zip(values, ranks, strict=True)]
+
+
+def _row_ranks(description: Description) -> tuple[Fraction, ...]:
+    rows: Any = description.parts[ROWS]
+    ranks: tuple[Fraction, ...] = rows.accuracy(description.request.level, magnitude=_NEAR_ROWS)
+    return ranks
+
+
+def _read_column(description: Description, published: Any, column: DescribedColumn, fewest: int) -> dict[str, Any]:
+    """Return what is published of a column, for programs; there are so many people or more."""
     level = description.request.level
     missing = published[part_of(column, "missing")]
     intervals = missing.error_bars(level)["value"]
@@ -88,7 +113,10 @@ def _read_column(description: Description, published: Any, column: DescribedColu
         entry |= {name: max(0, int(step)), f"{name}_low": low, f"{name}_high": high}
     if column in description.measured:
         values = published[part_of(column, "quartiles")].values
-        entry["quartiles"] = [_as_day(value) for value in values] if column.holds == "dates" else list(values)
+        days = column.holds == "dates"
+        ranks = description.ranks[column.name] if days else _ranks_near_zero(description, column)
+        values = [_as_day(value) for value in values] if days else list(values)
+        entry["quartiles"] = show_quartiles(values, ranks, fewest - entry["missing_high"])
         entry["within_ranks"] = list(description.ranks[column.name])
     if column in description.texts:
         items = published[part_of(column, "items")]
@@ -102,9 +130,6 @@ def describe_promise(description: Description) -> tuple[list[str], Fraction]:
     request, words, parts = description.request, description.request.words, description.parts
     level = format_percent(request.level)
 
-    def within(ranks: Fraction) -> str:
-        return f"within {format_bound(ranks, whole=False)} places"
-
     people: Any = parts[PEOPLE]
     noises: list[Any] = [parts[part_of(column, "missing")] for column in description.columns]
     off = max((ceil(noise.accuracy(request.level)) for noise in noises), default=0)
@@ -113,23 +138,24 @@ def describe_promise(description: Description) -> tuple[list[str], Fraction]:
         f"With probability {level} each, the number of {words.people} is within "
         f"{ceil(people.accuracy(request.level)):,}, and a number of missing values within {off:,}.",
     ]
-    quartiles = [
-        f"With probability {level} the quartiles of the {words.rows} of {words.a_person} are {within(worst[0])}, if no "
-        "two have as many.",
+    near = max(_row_ranks(description))
+    places = [
+        f"{ceil(worst[0]):,} of the {words.rows} of {words.a_person} "
+        f"({ceil(near):,} where all have {_NEAR_ROWS} at most)"
     ]
     by_kind = {holds: [column for column in description.columns if column.holds == holds] for holds in _MEASURED}
     if columns := by_kind["numbers"]:
-        far = max(max(description.ranks[column.name]) for column in columns)
+        worst.append(max(max(description.ranks[column.name]) for column in columns))
         near = max(max(_ranks_near_zero(description, column)) for column in columns)
-        worst.append(far)
-        quartiles.append(
-            f"Those of numbers are {within(far)}, or {within(near)} if all are at most {_NEAR:,} steps from zero, "
-            "where no two fall on the same step."
-        )
+        places.append(f"{ceil(worst[-1]):,} of numbers ({ceil(near):,} where all are {_name_near(columns)})")
     if columns := by_kind["dates"]:
         worst.append(max(max(description.ranks[column.name]) for column in columns))
-        quartiles.append(f"Those of dates are {within(worst[-1])}, where no two are the same.")
-    quartiles.append(f"Places are those of the {words.people} who have a value, in order.")
+        places.append(f"{ceil(worst[-1]):,} of dates")
+    quartiles = [
+        f"Quartiles are within so many places, with probability {level}, where no two {words.people} have the same: "
+        f"{', '.join(places)}.",
+        f"Places are in the order of the {words.people} who have a value.",
+    ]
     sentences += [" ".join(quartiles), *_describe_items(description)]
     return sentences, max(worst)
 
@@ -143,8 +169,8 @@ def _describe_items(description: Description) -> list[str]:
         needed = format_value(part.needed(request.level, 0), "up")
         columns[needed, accuracy_of(part.noise, part.rate, level)].append(column.name)
     return [
-        f"An item of {' or '.join(names)} is listed with probability {format_percent(level)} if {needed} are counted; "
-        f"a listed number is more than {off:,} off with probability {format_percent(1 - level)} at most."
+        f"An item of {' or '.join(names)} is listed with probability {format_percent(level)} if {needed} are counted. "
+        f"It is listed with a number more than {off:,} off with probability {format_percent(1 - level)} at most."
         for (needed, off), names in columns.items()
     ]
 
@@ -154,8 +180,8 @@ def describe_rules(description: Description) -> list[str]:
     words, request = description.request.words, description.request
     steps = sorted({column.step for column in description.columns if column.holds == "numbers"})
     notes = [
-        f"Missing is {words.a_person} without a value in any of their {words.rows}; with several {words.rows} their "
-        "number is the mean, and their date the latest. Text that is no number, or no date, is missing there."
+        f"Missing is {words.a_person} without a value in any of their {words.rows}. Of several {words.rows} the number "
+        f"of {words.a_person} is the mean, and the date the latest. Text that is no number, or no date, is missing."
     ]
     rules = []
     if steps:
@@ -183,7 +209,7 @@ def plan_columns(description: Description) -> Mapping[str, Sequence[Any]]:
     for name, part in description.parts.items():
         mechanism: Any = part
         if name == ROWS or name.endswith(": quartiles"):
-            within = f"{format_bound(max(mechanism.accuracy(level)), whole=False)} places"
+            within = f"{ceil(max(mechanism.accuracy(level))):,} places"
         elif name.endswith(": items"):
             within = f"listed from {format_value(mechanism.threshold)} on"
         else:
@@ -200,6 +226,15 @@ def _ranks_near_zero(description: Description, column: DescribedColumn) -> tuple
     part = cast(Any, description.parts[part_of(column, "quartiles")])
     ranks: tuple[Fraction, ...] = part.accuracy(description.request.level, magnitude=_NEAR * column.step)
     return ranks
+
+
+def _name_near(columns: Sequence[DescribedColumn]) -> str:
+    """Return how near zero numbers are for which fewer places are stated."""
+    steps = {column.step for column in columns}
+    if len(steps) > 1:
+        return f"within {_NEAR:,} steps of 0"
+    end = format_value(_NEAR * steps.pop())
+    return f"from -{end} to {end}"
 
 
 def _whole_interval(interval: Any) -> tuple[int, int]:
@@ -229,13 +264,18 @@ def _frame(entries: Sequence[Mapping[str, Any]]) -> dict[str, Sequence[Any]]:
     return frame
 
 
-def _panels(description: Description, published: Any, entries: Sequence[Mapping[str, Any]]) -> list[Panel]:
+def _panels(description: Description, rows: Sequence[Any], entries: Sequence[Mapping[str, Any]]) -> list[Panel]:
     """Return a small picture for each column: quartiles of numbers, or the numbers of the most common items."""
     words = description.request.words
-    panels = [Panel(f"{words.rows} of {words.a_person}", _LABELS, published[ROWS].values, "quartile")]
-    for entry in entries:
+    panels: list[Panel] = []
+    first = {"column": f"{words.rows} of {words.a_person}", "holds": "numbers", "quartiles": rows}
+    for entry in (first, *entries):
         if entry["holds"] == "numbers":
-            panels.append(Panel(entry["column"], _LABELS, entry["quartiles"], "quartile"))
+            pairs = [
+                (label, value) for label, value in zip(_LABELS, entry["quartiles"], strict=True) if value is not None
+            ]
+            labels, values = [label for label, _ in pairs], [value for _, value in pairs]
+            panels += [Panel(entry["column"], labels, values, "quartile")] if pairs else []
         elif entry.get("items"):
             shown = entry["items"][: description.request["k"]]
             intervals = [(Fraction(low), Fraction(high)) for *_, low, high in shown]
