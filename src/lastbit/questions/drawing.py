@@ -14,7 +14,7 @@ from lastbit.output.picture import Panel
 from lastbit.output.words import capitalize
 from lastbit.questions.group_types import group_names
 from lastbit.questions.several_numbers import OF, asks_several, split_request
-from lastbit.questions.stored_answers import is_at_least_zero
+from lastbit.questions.stored_answers import is_never_negative
 from lastbit.questions.titles import name_groups, name_number
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def draw_answer(request: Request | None, report: Report) -> Sequence[Panel]:
         reasons=[_TOO_FEW.get(why, why) for why in table.get("why", ())],
         sizes=table.get("people", ()),
         size_name=request.words.people if "people" in table else "",
-        from_zero=kind != "watch" and is_at_least_zero(_lowest(request)),
+        from_zero=kind != "watch" and is_never_negative(kind, request.values),
     )
     if groups != labels and len(set(table["quantile"])) > 1:
         return split_panel(panel, [f"quantile {_write_label(cell)}" for cell in table["quantile"]], panel.labels)
@@ -122,13 +122,6 @@ def draw_gaps(request: Request | None, panels: Sequence[Panel]) -> Sequence[Pane
         )
         for panel in panels
     ]
-
-
-def _lowest(request: Request) -> Any:
-    """Return the least that a number of the answer can be: of people it is 0."""
-    bounds = request.values.get("bounds")
-    counts = request.kind.name in ("count", "histogram", "share", "tables") and not request.values.get("weights")
-    return 0 if counts or not isinstance(bounds, tuple) else bounds[0]
 
 
 def _find_intervals(table: Mapping[str, Sequence[Any]]) -> tuple[list[Interval | None], list[Interval | None]]:

@@ -66,7 +66,7 @@ class Plan:
     @property
     def notes(self) -> list[str]:
         """The accuracy and the rules of reading, in sentences."""
-        return [self.accuracy.sentence, *self.request.question.notes]
+        return self.request.spell([self.accuracy.sentence, *self.request.question.notes])
 
     @property
     def charge(self) -> Fraction | None:
@@ -87,7 +87,7 @@ class Plan:
             "cost": mechanism.cost.text,
             "within": accuracy.within,
             "counts_in": accuracy.unit,
-            "promise": accuracy.sentence,
+            "promise": " ".join(self.request.spell([accuracy.sentence])),
             "level": self.request.level,
             "notes": self.notes,
         }
@@ -120,7 +120,7 @@ class Plan:
                 notes.append(f"After it: {more[0].lower()}{more[1:]}")
         if self.previous_entry is not None:
             when = release_time(self.previous_entry, "seconds")
-            notes.append(f"The books have this answer, of {when}: with --reuse it costs nothing.")
+            notes += self.request.spell([f"The books have this answer, of {when}: with --reuse it costs nothing."])
         columns: Mapping[str, Any] = self.request.question.plan_columns or {
             "parameter": list(mechanism.parameters),
             "value": list(mechanism.parameters.values()),

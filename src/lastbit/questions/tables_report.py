@@ -179,7 +179,7 @@ def report_tables(request: Request, reading: PeopleReading, noun: str) -> Report
             "cells": [release.table(*names).cells for names in errors],
             "each number within": [ceil(error) for error in errors.values()],
         }
-        note = f"Each with probability {level}, of {noun}. --pivot A,B shows one table, and --json all numbers."
+        note = f"Each with probability {level}, of {noun}. --pivot A,B shows one table. --json prints all numbers."
         return Report(title, columns, [note, *people.describe()], data, (noun,), **more)
     long, notes = (
         _long_columns(people),

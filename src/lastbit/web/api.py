@@ -8,11 +8,12 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from lastbit.errors import ParameterError
-from lastbit.questions.kinds import KINDS
+from lastbit.questions.kinds import KINDS, find_kind
 from lastbit.questions.option import Option, parse_options
 from lastbit.questions.plan import PLAN_OPTIONS, Plan, describe_plan, find_cost, make_plan, require_one_cost
 from lastbit.questions.report import account_data, entry_data
 from lastbit.questions.shared_options import COST, LEDGER
+from lastbit.questions.spelling import spell_errors
 from lastbit.questions.value_types import Text, describe
 from lastbit.web.audit_pages import find_verdict
 from lastbit.web.desk import Confirmation
@@ -62,15 +63,17 @@ def _make_plan(visit: Visit) -> Plan:
     options = body.get("options")
     if not isinstance(options, dict | None):
         raise ParameterError(f"options must be an object, from names to values: got {describe(options)}.")
-    note, table = body.get("note"), body.get("table")
-    request = visit.desk.parse(body.get("question"), options or {}, "service", table=table, note=note)
-    own = parse_options(
-        PLAN_OPTIONS, {option.name: body.get(option.name) for option in PLAN_OPTIONS}, "service", "plan"
-    )
-    if own["within"] is not None:
-        require_one_cost(request["epsilon"], request["rho"], own["within"])
-        request = find_cost(request, own["within"], own["people"])
-    return make_plan(request, units=own["people"])
+    kind = find_kind(body.get("question"))
+    with spell_errors((*kind.options, *PLAN_OPTIONS), "service"):
+        note, table = body.get("note"), body.get("table")
+        request = visit.desk.parse(kind.name, options or {}, "service", table=table, note=note)
+        own = parse_options(
+            PLAN_OPTIONS, {option.name: body.get(option.name) for option in PLAN_OPTIONS}, "service", "plan"
+        )
+        if own["within"] is not None:
+            require_one_cost(request["epsilon"], request["rho"], own["within"])
+            request = find_cost(request, own["within"], own["people"])
+        return make_plan(request, units=own["people"])
 
 
 def confirmations(visit: Visit) -> Response:
