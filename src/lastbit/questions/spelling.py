@@ -108,7 +108,7 @@ def _parse(option: Option, words: str) -> Any:
     """Return the value as Python and JSON write it; text stays text where it is a name of a value, such as COLUMN."""
     text = words.strip()
     text = text[1:-1] if text[:1] in "'\"" else text
-    if text.isupper():
+    if text.isupper() or "=" in text:
         return text
     parts: Any = text.split(" ") if option.type.words == 2 or option.name == "edges" else text
     parts = {parts[0]: parts[1]} if option.name == "edges" and len(parts) == 2 else parts
