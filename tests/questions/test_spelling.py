@@ -67,7 +67,7 @@ def test_each_face_says_it_its_way() -> None:
 def test_a_report_keeps_all_facts_and_no_advice(name: str) -> None:
     kind, options = ASKED[name]
     request = KINDS[kind].parse({"source": "visits.csv", "unit": "patient", "epsilon": 1, **options})
-    request = replace(request, face="command")
+    request = replace(request, face="command", values={**request.values, "html": "report.html"})
     view = sample_view(request)
     kept = " ".join(view.for_readers().shown_report.notes)
     for note in view.shown_report.notes:
