@@ -330,7 +330,7 @@ def up_to_so_many_more(answer: Answer, places: Places) -> Iterator[Outcome]:
 @says(
     "A row whose number is missing, negative, or text that is no number, counts 0. Other counts are rounded down to "
     "whole numbers, up to {limit}. Of several rows of an item the largest counts. One person moves each count by at "
-    "most {sensitivity}, as --sensitivity says."
+    "most {sensitivity}, as was stated."
 )
 def stated_counts(answer: Answer, places: Places) -> Iterator[Outcome]:
     said = Fraction(answer.case.options["sensitivity"])

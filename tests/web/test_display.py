@@ -57,7 +57,7 @@ def test_the_service_returns_the_release_and_what_is_shown_of_it(page: Client, d
     assert "patients" not in str(again)
     assert "presented" not in page.get(f"/api/releases/{answer['entry']}").json()
     wrong = page.get(f"/api/releases/{answer['entry']}?round=0")
-    assert (wrong.status_code, wrong.json()["error"][:24]) == (400, "--round must be above 0:")
+    assert (wrong.status_code, wrong.json()["error"][:24]) == (400, '"round" must be above 0:')
     assert page.get(f"/api/releases/{answer['entry']}?epsilon=9").status_code == 400
     assert desk.account.spent == spent
     desk.jobs.close()
@@ -96,18 +96,11 @@ def test_whatever_a_card_offers_can_be_planned(topic: str, name: str, page: Clie
         "describe": {"numbers": "cost"},
         "bins": {"bounds_low": "0", "bounds_high": "10"},
         "share": {"of": "cost > 3"},
+        "different": {"different": "item"},
+        **{name: {"of": "cost"} for name in ("mean", "sum", "quantile")},
     }
-    form = {
-        "topic": topic,
-        "by": "item",
-        "of": "cost",
-        "different": "item",
-        "domain": "flu\ncold",
-        "k": "1",
-        **more.get(topic, {}),
-    }
-    if topic == "describe":
-        form["of"] = ""
+    more["bins"] |= {"of": "cost"}
+    form = {"topic": topic, "by": "item", "domain": "flu\ncold", "k": "1", **more.get(topic, {})}
     answer = page.get(f"/plan?{urlencode({**form, name: SAMPLES[name]})}")
     assert answer.status_code == 200, re.findall(r'role="alert">(.*?)</p>', answer.text)
     assert "How the answer is shown" in page.get(f"/ask/{topic}").text

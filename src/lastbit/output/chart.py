@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+from lastbit.output.grid import draw_grid
 from lastbit.output.numbers import Interval, format_column
 from lastbit.output.picture import EXPLANATION, UNCERTAIN, Panel, write_size
 from lastbit.output.series import draw_series
@@ -31,7 +32,10 @@ def chart(panels: Sequence[Panel], title: str) -> str:
     for panel in panels:
         rows = _rows(panel)
         descriptions += [f"{label} {value}" for label, value, *_ in rows]
-        svg, height = draw_series(panel, top) if panel.is_series else _panel(panel, rows, top)
+        if panel.cells:
+            svg, height = draw_grid(panel, top)
+        else:
+            svg, height = draw_series(panel, top) if panel.is_series else _panel(panel, rows, top)
         parts.append(svg)
         top += height
     return write_svg(parts, top, f"{title}: {', '.join(descriptions)}")

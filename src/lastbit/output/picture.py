@@ -11,7 +11,7 @@ from textwrap import fill
 from typing import Any, Final
 
 from lastbit.errors import LastbitError
-from lastbit.output.numbers import Interval
+from lastbit.output.numbers import Interval, format_column
 from lastbit.output.table import one_line
 
 _MOST_BARS: Final = 60
@@ -25,6 +25,7 @@ _WIDTH: Final = 6.3
 _GREY: Final = "#7f9fdc"
 """A blue that is a light grey in print, on which black intervals are seen."""
 _DASHES: Final = (0, (4, 3))
+_DARKEST: Final = 0.35
 DOTS: Final = 300
 """Dots per inch of a picture of dots, as journals ask for."""
 EXPLANATION: Final = "The wide interval is of all people, the narrow one of the noise alone."
@@ -63,8 +64,38 @@ class Panel:
     """Where the numbers end, so that several panels have one scale."""
     from_zero: bool = False
     """Whether no true number is below 0: then the picture begins there, whatever the noise."""
+    cells: Sequence[tuple[Any, Any]] = ()
+    """The two labels of each number, where they stand in a table of two columns: then it is a grid of shades."""
+    legend: Sequence[str] = ()
+    """What stands below a grid: how far its numbers may be off, and why some are missing."""
     rows: Sequence[int] = ()
     """Which rows of the answer's table these are, where they do not follow each other as there; -1 for none of it."""
+
+
+def grid_of(panel: Panel) -> tuple[list[Any], list[Any], dict[tuple[Any, Any], int]]:
+    """Return the labels of the rows and of the columns of a grid, and where the number of each pair is.
+
+    The longer list goes down: there is room.
+
+    >>> grid_of(Panel("people", ["", ""], [5, 8], cells=[("a", "x"), ("a", "y")]))
+    (['x', 'y'], ['a'], {('x', 'a'): 0, ('y', 'a'): 1})
+    """
+    pairs = [tuple(pair) for pair in panel.cells]
+    down, across = (list(dict.fromkeys(pair[end] for pair in pairs)) for end in (0, 1))
+    if len(across) > len(down):
+        down, across, pairs = across, down, [(b, a) for a, b in pairs]
+    return down, across, {pair: row for row, pair in enumerate(pairs)}
+
+
+def shade(values: Sequence[Any]) -> list[float]:
+    """Return how dark each cell of a grid is: at most a third, so that its number is read on it, also in grey.
+
+    >>> shade([0, 5, 10, None, -2])
+    [0.0, 0.175, 0.35, 0.0, 0.0]
+    """
+    known = [max(0.0, float(value)) for value in values if value is not None]
+    most = max(known, default=0.0) or 1.0
+    return [0.0 if value is None else _DARKEST * max(0.0, float(value)) / most for value in values]
 
 
 def drop_hidden_rows(panels: Sequence[Panel], shown: Sequence[bool]) -> list[Panel]:
@@ -108,14 +139,20 @@ def draw_figure(panels: Sequence[Panel], title: str, note: str = "") -> Any:
     lying = all(panel.is_points for panel in panels)
     wide = _WIDTH if lying else max(_WIDTH, 0.22 * bars * across)
     tall = 1.3 + 0.3 * bars if lying else (3.5 if down == 1 else 2.2) + 0.06 * longest
+    if panels[0].cells:
+        grids = [grid_of(panel) for panel in panels]
+        wide = max(_WIDTH, 2.2 + 0.42 * max(len(columns) for _, columns, _ in grids))
+        tall = 1.8 + 0.27 * max(len(rows) for rows, _, _ in grids)
+        across, down = 1, len(panels)
     figure = Figure(figsize=(wide, 0.4 + down * tall), layout="constrained")
     for place, panel in enumerate(panels, 1):
         _draw(figure.add_subplot(down, across, place), panel)
     _write(figure.suptitle("", fontsize=11), f"{title}{note}", wrap=int(wide * 12))
     explained = [EXPLANATION] if any(any(panel.noise) for panel in panels) else []
     explained += [UNCERTAIN] if any(panel.doubts for panel in panels) else []
+    explained += dict.fromkeys(line for panel in panels for line in panel.legend)
     if explained:
-        figure.supxlabel(" ".join(explained), fontsize=7)
+        figure.supxlabel(fill(" ".join(explained), int(wide * 18)), fontsize=7, parse_math=False)
     return figure
 
 
@@ -135,6 +172,9 @@ def _draw(axes: Any, panel: Panel) -> None:
     more = f" (the first {len(rows):,} of {len(panel.heights):,})" if left else ""
     if panel.heading:
         _write(axes.set_title("", fontsize=10), panel.heading)
+    if panel.cells:
+        _draw_grid(axes, panel)
+        return
     if panel.is_points:
         _draw_points(axes, panel, there)
         axes.set_yticks(list(rows), labels, parse_math=False, fontfamily=families)
@@ -157,6 +197,30 @@ def _draw(axes: Any, panel: Panel) -> None:
     axes.yaxis.set_major_formatter(lambda tick, _: f"{tick:,.12g}")
     _write(axes.set_xlabel(""), f"{panel.label_name}{more}")
     _write(axes.set_ylabel(""), panel.name)
+
+
+def _draw_grid(axes: Any, panel: Panel) -> None:
+    """Draw a table of two columns: its numbers in cells, which are darker where a number is larger."""
+    down, across, places = grid_of(panel)
+    shades, numbers = shade(panel.heights), format_column(panel.heights, panel.intervals)
+    table = [[shades[places[row, column]] if (row, column) in places else 0.0 for column in across] for row in down]
+    axes.pcolormesh(table, cmap="Greys", vmin=0, vmax=1, edgecolors="white", linewidth=0.5)
+    for (row, column), place in places.items():
+        text = "–" if panel.heights[place] is None else numbers[place]
+        middle = across.index(column) + 0.5, down.index(row) + 0.5
+        axes.text(*middle, text, ha="center", va="center", fontsize=7)
+    families, texts = _fonts(tuple(_shorten(one_line(label)) for label in (*down, *across)))
+    room = (axes.figure.get_figwidth() - 2.6) / len(across)
+    slanted = max(map(len, texts[len(down) :])) * 0.09 > room
+    turn: dict[str, Any] = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"} if slanted else {}
+    heads = [fill(text, _IN_A_LINE) for text in texts[: len(down)]]
+    axes.set_yticks([place + 0.5 for place in range(len(down))], heads, parse_math=False, fontfamily=families)
+    columns = [place + 0.5 for place in range(len(across))]
+    axes.set_xticks(columns, texts[len(down) :], parse_math=False, fontfamily=families, **turn)
+    axes.tick_params(length=0)
+    axes.set_frame_on(False)
+    axes.invert_yaxis()
+    _write(axes.set_title("", fontsize=10), ", ".join(filter(None, (panel.heading, panel.name))))
 
 
 def _begin_at_zero(panel: Panel, get_limits: Any, set_limits: Any) -> None:

@@ -215,7 +215,7 @@ def render_part(request: Request, rate: PublicRate | None, where: str, published
 
     `where` is the condition of the whole study, which its titles do not repeat.
     """
-    view = render_answer(request, None, published)
+    view = render_answer(replace(request, face="report"), None, published)
     view = view if rate is None else rate.apply(view)
     if not where or request.values.get("title") is not None:
         return view

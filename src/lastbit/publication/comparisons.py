@@ -14,7 +14,7 @@ from lastbit.questions.compare import compare
 from lastbit.questions.rendering import AnswerView
 from lastbit.questions.stored_answers import read_document
 
-_OF_AN_ANSWER: Final = ("title", "level", "value", "low", "high", "exact", "groups", "bounds")
+_OF_AN_ANSWER: Final = ("title", "level", "value", "low", "high", "exact", "groups", "noun", "never_negative")
 """What a comparison needs of the JSON of a command."""
 
 
@@ -96,10 +96,14 @@ def _extract_numbers(document: Mapping[str, Any], of: str) -> dict[str, Any]:
         return {name: document[name] for name in _OF_AN_ANSWER if name in document}
     answer = document["answers"][of]
     (question,) = [part for part in document["plan"]["questions"] if part["name"] == of]
-    options = {name: value for name, value in question["options"].items() if name in ("bounds", "level")}
+    options = {
+        name: value for name, value in question["options"].items() if name in ("of", "weights", "bounds", "level")
+    }
+    asked = {name: question[name] for name in ("name", "ask")}
     return {
         "answers": {of: {"title": answer["title"], "columns": answer["columns"]}},
-        "plan": {"hash": document["plan"].get("hash", ""), "questions": [{"name": of, "options": options}]},
+        "plan": {"hash": document["plan"].get("hash", ""), "questions": [{**asked, "options": options}]},
+        "nouns": list(document["nouns"]),
     }
 
 

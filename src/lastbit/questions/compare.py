@@ -20,12 +20,10 @@ from lastbit.output.words import plural
 from lastbit.questions.presentation import join_ends
 from lastbit.questions.rendering import AnswerView, complete, describe_answer
 from lastbit.questions.report import Report, format_percent
-from lastbit.questions.several_numbers import asks_several
-from lastbit.questions.stored_answers import find_lowest, is_at_least_zero, read_document
+from lastbit.questions.stored_answers import read_document
 
 Way = Literal["difference", "ratio", "percent"]
 _HEADINGS: Final[dict[str, str]] = {"difference": "difference", "ratio": "ratio", "percent": "change in percent"}
-_OF_PEOPLE: Final = "intervals are for these people, not for people in general"
 
 
 @dataclass(frozen=True)
@@ -40,6 +38,8 @@ class Side:
     """The probability at which an interval may miss."""
     is_positive: bool
     """Whether the true numbers cannot be below 0, as numbers of people."""
+    people: str
+    """What the people are called."""
 
     @property
     def rows(self) -> dict[tuple[str, ...], tuple[Any, Interval]]:
@@ -128,7 +128,11 @@ def compare(
 def _describe(one: Side, two: Side, pairs: Sequence[Any], alone: int) -> list[str]:
     """Return what the intervals of a comparison mean."""
     level = format_percent(1 - one.misses - two.misses)
-    notes = [f"Each interval holds with probability {level} or more; {_OF_PEOPLE}."]
+    people = one.people if one.people == two.people else "people"
+    notes = [
+        f"Each interval holds with probability {level} or more; intervals are for these {people}, not for {people} in "
+        "general."
+    ]
     if any(ends[0] is not None and ends[1] is None for _, ends in pairs):
         notes.append("An interval without an upper limit: the first number may be 0.")
     if alone:
@@ -181,9 +185,9 @@ def read_side(answer: Any, of: str | None, misses: Fraction) -> Side:
     """Return an answer as one side of a comparison, at the probability of missing that is wanted, where it can."""
     if isinstance(answer, AnswerView):
         return _read_view(answer, misses)
-    title, columns, labels, level, is_positive = read_document(answer, of)
+    title, columns, labels, level, is_positive, people = read_document(answer, of)
     try:
-        side = _build_side(title, columns, labels, 1 - probability(level, "level"), is_positive)
+        side = _build_side(title, columns, labels, 1 - probability(level, "level"), is_positive, people)
         if len(side.rows) == len(side.values):
             return side
     except (TypeError, ValueError):  # columns that are none, or of different lengths
@@ -200,14 +204,17 @@ def _read_view(view: AnswerView, misses: Fraction) -> Side:
     else:
         request = view.request.change(level=1 - misses, together=False)
         report = complete(request, view.published, describe_answer(request, view.published), view.steps)
-    several = view.request is not None and asks_several(view.request)
-    lowest = find_lowest((report.data if view.request is None or several else view.request.values).get("bounds"))
-    names = report.label_names
-    return _build_side(view.title, report.table, names, misses, is_at_least_zero(lowest))
+    names, is_positive = report.label_names, bool(report.data.get("never_negative", False))
+    return _build_side(view.title, report.table, names, misses, is_positive, str(report.data.get("noun", "people")))
 
 
 def _build_side(
-    title: str, columns: Mapping[str, Sequence[Any]], names: Sequence[str], misses: Fraction, is_positive: bool
+    title: str,
+    columns: Mapping[str, Sequence[Any]],
+    names: Sequence[str],
+    misses: Fraction,
+    is_positive: bool,
+    people: str,
 ) -> Side:
     if not {"value", "low", "high"} <= columns.keys():
         raise ParameterError(
@@ -215,7 +222,7 @@ def _build_side(
         )
     labels = {name: list(columns[name]) for name in names}
     ends = zip(_exact(columns["low"], -math.inf), _exact(columns["high"], math.inf), strict=True)
-    return Side(title, labels, _exact(columns["value"]), [*ends], misses, is_positive)
+    return Side(title, labels, _exact(columns["value"]), [*ends], misses, is_positive, people)
 
 
 def _exact(column: Sequence[Any], outwards: float | None = None) -> list[Any]:

@@ -40,8 +40,15 @@ _IMPORTANCE: Final = "To leave a column out, name the others with --of."
 
 OPTIONS: Final = (
     *(option for option in TABLE if option.name not in READINGS),
-    Option("of", ColumnNames(), "Describe these columns only. Repeat it for each of them."),
-    Option("numbers", ColumnNames(), "A column of numbers, where the table does not declare it. Repeat it for more."),
+    Option(
+        "of", ColumnNames(), "Describe these columns only. Repeat it for each of them.", labels=("Only these columns",)
+    ),
+    Option(
+        "numbers",
+        ColumnNames(),
+        "A column of numbers, where the table does not declare it. Repeat it for more.",
+        labels=("Columns of numbers, with commas between them",),
+    ),
     Option("dates", ColumnNames(), "A column of dates, where the table does not declare it. Repeat it for more."),
     Option("texts", ColumnNames(), "A column of text, whatever the table declares. Repeat it for more."),
     Option(

@@ -7,14 +7,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
+from math import ceil
 from typing import TYPE_CHECKING, Any, Final
 
 from lastbit.output.numbers import are_intervals
 from lastbit.output.picture import Panel
 from lastbit.output.words import capitalize
 from lastbit.questions.group_types import group_names
+from lastbit.questions.report import format_percent, format_value
 from lastbit.questions.several_numbers import OF, asks_several, split_request
-from lastbit.questions.stored_answers import is_at_least_zero
+from lastbit.questions.stored_answers import is_never_negative
 from lastbit.questions.titles import name_groups, name_number
 
 if TYPE_CHECKING:
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 _TIME: Final = re.compile(r"\d{4}(-W?\d\d(-\d\d)?)?")
 """A year, a month, a week or a day."""
 _MOST_PANELS: Final = 8
+_LARGE: Final = 5
+"""From here on the fraction of a reach tells nothing."""
 _POINTS: Final = ("mean", "median", "quantile", "share", "top", "measure", "above")
 """Kinds of questions whose numbers are no amounts that stand on 0, or are in an order."""
 _TOO_FEW: Final = {"too few to say": "too few"}
@@ -59,13 +63,12 @@ def draw_answer(request: Request | None, report: Report) -> Sequence[Panel]:
         reasons=[_TOO_FEW.get(why, why) for why in table.get("why", ())],
         sizes=table.get("people", ()),
         size_name=request.words.people if "people" in table else "",
-        from_zero=kind != "watch" and is_at_least_zero(_lowest(request)),
+        from_zero=kind != "watch" and is_never_negative(kind, request.values),
     )
     if groups != labels and len(set(table["quantile"])) > 1:
         return split_panel(panel, [f"quantile {_write_label(cell)}" for cell in table["quantile"]], panel.labels)
-    if len(groups) == 2 and 1 < len(set(columns[0])) <= _MOST_PANELS:
-        first = [f"{headings[0]}: {text}" for text in columns[0]]
-        return split_panel(replace(panel, label_name=headings[1]), first, columns[1])
+    if len(groups) == 2 and len(set(columns[0])) > 1 < len(set(columns[1])):
+        return draw_two_ways(panel, headings, columns, request.level)
     is_series = len(groups) == 1 and len(panel.labels) > 2 and all(map(_TIME.fullmatch, columns[0]))
     return [replace(panel, is_series=is_series, doubts=_find_doubts(table))]
 
@@ -81,6 +84,40 @@ def _draw_numbers(request: Request, report: Report) -> Sequence[Panel]:
         for panel in draw_answer(part, own):
             panels.append(replace(panel, heading=f"{column}, {panel.heading}" if panel.heading else column))
     return panels
+
+
+def draw_two_ways(
+    panel: Panel, headings: Sequence[str], columns: Sequence[Sequence[str]], level: str
+) -> Sequence[Panel]:
+    """Return the groups of two columns: a panel for each group of the first, or one grid where these are many."""
+    if len(set(columns[0])) <= _MOST_PANELS:
+        first = [f"{headings[0]}: {text}" for text in columns[0]]
+        return split_panel(replace(panel, label_name=headings[1]), first, columns[1])
+    cells = list(zip(*columns, strict=True))
+    return [replace(panel, cells=cells, legend=_describe_grid(panel, level), noise=(), doubts=())]
+
+
+def _describe_grid(panel: Panel, level: str) -> list[str]:
+    """Return how far the numbers of a grid may be off, and why some of its cells have none."""
+    spots = zip(panel.heights, panel.intervals, strict=False)
+    ends = [(height, pair) for height, pair in spots if height is not None and pair is not None]
+    legend = ["A darker cell has a larger number."]
+    below = [height - low for height, (low, _) in ends if low is not None]
+    above = [high - height for height, (_, high) in ends if high is not None]
+    if ends and len(below) == len(above) == len(ends):
+        fewer, more = (_round_up(max(0, *sides, 0)) for sides in (below, above))
+        reach = f"{fewer} or less to each side" if fewer == more else f"{fewer} or less below it and {more} above it"
+        chance = format_percent(level)
+        legend.append(f"The interval of every number reaches {reach}; each holds with probability {chance}.")
+    elif ends:
+        legend.append("Some intervals have one end only: the table has them.")
+    reasons = list(dict.fromkeys(filter(None, panel.reasons)))
+    return [*legend, *([f"–: {', '.join(reasons)}."] if reasons else [])]
+
+
+def _round_up(reach: Any) -> str:
+    """Return how far an interval reaches, not below it: a large one as a whole number."""
+    return format_value(ceil(reach) if reach >= _LARGE else reach, "up")
 
 
 def split_panel(panel: Panel, first: Sequence[str], second: Sequence[object]) -> list[Panel]:
@@ -122,13 +159,6 @@ def draw_gaps(request: Request | None, panels: Sequence[Panel]) -> Sequence[Pane
         )
         for panel in panels
     ]
-
-
-def _lowest(request: Request) -> Any:
-    """Return the least that a number of the answer can be: of people it is 0."""
-    bounds = request.values.get("bounds")
-    counts = request.kind.name in ("count", "histogram", "share", "tables") and not request.values.get("weights")
-    return 0 if counts or not isinstance(bounds, tuple) else bounds[0]
 
 
 def _find_intervals(table: Mapping[str, Sequence[Any]]) -> tuple[list[Interval | None], list[Interval | None]]:

@@ -251,7 +251,7 @@ class GroupNumbers:
             else:
                 where = "one group" if reading.most == 1 else f"{reading.most:,} groups at most"
                 notes.append(
-                    f"{words.one} counts in {where}, picked at random: {who}. The intervals allow for them; "
+                    f"{words.one} counts in {where}, picked at random: {who}. The intervals allow for them. "
                     "--most-items all leaves nobody out."
                 )
         # As they were typed, or as people read the bounds that a part chose.

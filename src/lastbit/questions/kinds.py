@@ -116,6 +116,7 @@ _GROUP_OPTIONS: Final = (
         "of combinations, whose header names the columns.",
         server_help="The public groups: a list of them, or a range such as 1..12. With several columns, one for each; "
         "or a list of combinations, each an object. The list must be public: it may not come from the table itself.",
+        labels=("Public groups",),
     ),
     ONE_EACH,
     replace(MOST_ITEMS, help="One person counts in at most this many groups, picked at random. Without it: in all."),
@@ -324,7 +325,13 @@ KINDS: Final[dict[str, Kind]] = {
             (
                 *TABLE,
                 *PAYMENT,
-                Option("of", Text("CONDITION"), "The condition, such as \"kind = 'emergency'\".", REQUIRED),
+                Option(
+                    "of",
+                    Text("CONDITION"),
+                    "The condition, such as \"kind = 'emergency'\".",
+                    REQUIRED,
+                    labels=("What is true",),
+                ),
                 replace(ROWS, help="The share of rows instead of people; needs --most-rows."),
                 MOST_ROWS,
                 PEOPLE_SHARE,

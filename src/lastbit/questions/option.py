@@ -88,6 +88,8 @@ class Option:
     """Whether a command takes the value without a flag."""
     server_help: str = ""
     """The help for whoever asks a server, where that differs: they cannot name files."""
+    labels: tuple[str, ...] = ()
+    """What stands above its inputs on the page, where that is not what its name has elsewhere."""
 
     @property
     def usage(self) -> str:
@@ -110,10 +112,6 @@ class Option:
         if self.spelling or self.positional:
             return self.spelling or self.type.metavar
         return f"-{self.name}" if len(self.name) == 1 else f"--{self.name.replace('_', '-')}"
-
-    def explain(self, face: Face) -> str:
-        """Return the help as this face shows it."""
-        return self.server_help if self.server_help and face not in OWNER else self.help
 
     @property
     def required(self) -> bool:

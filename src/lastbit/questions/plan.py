@@ -52,11 +52,8 @@ class Plan:
     def notes(self) -> list[str]:
         """The accuracy and the rules of reading, in sentences."""
         purchase = self.request.purchase
-        return [
-            *([] if purchase is None else [purchase.sentence]),
-            self.accuracy.sentence,
-            *self.request.question.notes,
-        ]
+        bought = [] if purchase is None else [purchase.sentence]
+        return self.request.spell([*bought, self.accuracy.sentence, *self.request.question.notes])
 
     @property
     def charge(self) -> Fraction | None:
@@ -77,7 +74,7 @@ class Plan:
             "cost": mechanism.cost.text,
             "within": accuracy.within,
             "counts_in": accuracy.unit,
-            "promise": accuracy.sentence,
+            "promise": " ".join(self.request.spell([accuracy.sentence])),
             "level": self.request.level,
             "notes": self.notes,
         }
@@ -110,7 +107,7 @@ class Plan:
                 notes.append(f"After it: {more[0].lower()}{more[1:]}")
         if self.previous_entry is not None:
             when = release_time(self.previous_entry, "seconds")
-            notes.append(f"The books have this answer, of {when}: with --reuse it costs nothing.")
+            notes += self.request.spell([f"The books have this answer, of {when}: with --reuse it costs nothing."])
         columns: Mapping[str, Any] = self.request.question.plan_columns or {
             "parameter": list(mechanism.parameters),
             "value": list(mechanism.parameters.values()),

@@ -250,7 +250,7 @@ def join_ends(table: Mapping[str, Sequence[Any]], heading: str = "value") -> dic
     return columns
 
 
-_KEPT: Final = ("schema", "mechanism", "cost", "costs", "level", "counted", "of", "per")
+_KEPT: Final = ("schema", "mechanism", "cost", "costs", "level", "counted", "of", "per", "noun", "never_negative")
 
 
 def finish_report(report: Report, columns: Mapping[str, Any], frame: Mapping[str, Any], sentence: str) -> Report:

@@ -30,7 +30,7 @@ def describe_weights(request: Request) -> list[str]:
         sentences.append(
             f"A row whose {items.counts} is missing, negative, or text that is no number, counts 0. Other counts are "
             "rounded down to whole numbers, up to 2,147,483,647. Of several rows of an item the largest counts. One "
-            f"person moves each count by at most {items.sensitivity}, as --sensitivity says."
+            f"person moves each count by at most {items.sensitivity}, as was stated."
         )
     elif items.weights is not None:
         how = {"leave-out": "is left out", "lowest": "counts as the lower bound"}

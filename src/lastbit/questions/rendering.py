@@ -39,6 +39,7 @@ from lastbit.questions.question import TABLE_ADJACENCY
 from lastbit.questions.rates import divide_by
 from lastbit.questions.report import Report, account_data, account_line, convert_numbers, format_percent, format_value
 from lastbit.questions.several_numbers import asks_several
+from lastbit.questions.stored_answers import is_never_negative
 from lastbit.questions.titles import title_of
 from lastbit.release import build_frame
 
@@ -193,12 +194,21 @@ class AnswerView:
 
     @property
     def page(self) -> Page:
-        """The report as one page to send on."""
+        """The report as one page to send on: whoever reads it cannot ask, and gets no advice."""
         names, rows = self.printed_table
         texts = [*self.texts, ("As JSON", json_text(self.data))]
+        notes = self.shown_report.notes
         if self.request is not None:
             texts.insert(0, ("Methods", self.methods()))
-        return Page(self.title, self.shown_report.notes, self.chart, names, rows, self.paid, texts)
+            notes = self.for_readers().shown_report.notes
+        return Page(self.title, notes, self.chart, names, rows, self.paid, texts)
+
+    def for_readers(self) -> AnswerView:
+        """Return the same answer for readers of a report."""
+        assert self.request is not None  # noqa: S101
+        request = replace(self.request, face="report")
+        report = complete(request, self.published, describe_answer(request, self.published), self.steps, self.books)
+        return replace(self, request=request, report=replace(report, title=self.title))
 
     def methods(self) -> str:
         """Return the paragraph for a paper: how the answer was made, what an interval is about, and whom to cite."""
@@ -333,8 +343,9 @@ def complete(
     if request.purchase is not None:
         notes.append(request.purchase.sentence)
         notes += [] if request.purchase.promise in notes else [request.purchase.promise]
-    notes.append(method)
+    notes = request.spell([*notes, method])
     data = {**report.data, "title": report.title, "notes": list(notes), **(books or {})}
+    data |= {"noun": request.words.people, "never_negative": is_never_negative(request.kind.name, request.values)}
     meaning = say_of_whom(request, report)
     data |= {"meaning": meaning} if meaning else {}
     return replace(report, notes=notes, data=data)
@@ -346,7 +357,7 @@ def _describe_misses(request: Request, report: Report) -> list[str]:
     misses = ceil(intervals * (1 - probability(request.level, "--level")))
     if not report.has_intervals or intervals < MANY or misses < 1:
         return []
-    return [f"About {misses:,} of these {intervals:,} intervals may miss; --together gives intervals that all hold."]
+    return [f"About {misses:,} of these {intervals:,} intervals may miss. --together gives intervals that all hold."]
 
 
 def render_answer(request: Request, payer: Payer | None, published: Any, *, entry: Entry | None = None) -> AnswerView:

@@ -19,12 +19,14 @@ from lastbit.questions.item_options import ItemOptions
 from lastbit.questions.join_types import describe_joins
 from lastbit.questions.number_types import ColumnBounds, assign_bounds
 from lastbit.questions.old_words import choose_limit, choose_weights
-from lastbit.questions.option import REQUIRED, Face, Option, parse_options
+from lastbit.questions.option import OWNER, REQUIRED, Face, Option, parse_options
 from lastbit.questions.refusals import refuse_in_words_of_options
 from lastbit.questions.row_options import RowOptions
 from lastbit.questions.row_units import ROW, require_unit, takes_rows
 from lastbit.questions.shared_options import SOURCE
+from lastbit.questions.spelling import Reader, spell_notes
 from lastbit.questions.unit_types import describe_combination, name_combination
+from lastbit.questions.value_types import quote_literal
 from lastbit.release import EACH_ROW
 
 if TYPE_CHECKING:
@@ -73,6 +75,18 @@ class Kind:
     def display_options(self) -> tuple[Option, ...]:
         """The options that say how a release is shown, whoever looks at it: they cost nothing, at any time."""
         return tuple(option for option in self.options if option.part == "output" and "service" in option.faces)
+
+    def explain(self, option: Option, face: Face) -> str:
+        """Return the help of an option in the words of a face, without advice about options that it does not have.
+
+        >>> from lastbit.questions.kinds import KINDS
+        >>> top = KINDS["top"]
+        >>> form = next(option for option in top.options if option.name == "form")
+        >>> top.explain(form, "page").partition(":")[0]
+        'With “A set without ranks”'
+        """
+        text = option.server_help if option.server_help and face not in OWNER else option.help
+        return " ".join(spell_notes([text], self.options, face))
 
     @property
     def help(self) -> str:
@@ -163,7 +177,8 @@ class Request:
 
     kind: Kind
     values: Mapping[str, Any]
-    face: Face = "python"
+    face: Reader = "python"
+    """Where it was asked, or that its answer is for readers of a report: they cannot ask."""
     frame: Any = None
     """The table of a library that is asked, in place of a file: its columns and their declared types are public."""
     each_row: bool = False
@@ -201,6 +216,10 @@ class Request:
         if self.values.get("unit") is None and self.values.get("counts") is None and "unit" in self.values:
             return Words(row, rows, row, rows)
         return Words(person, people, row, rows)
+
+    def spell(self, notes: Sequence[str]) -> list[str]:
+        """Return sentences with their options in the words of the face that asks."""
+        return spell_notes(notes, self.kind.options, self.face)
 
     @property
     def facts(self) -> ColumnFacts:
@@ -335,12 +354,12 @@ class Request:
         )
         print(release)
         """
-        lines = [f"    {_literal(self.kind.name)},"]
+        lines = [f"    {quote_literal(self.kind.name)},"]
         for option, value in self._public_options:
             if option is SOURCE:
-                lines += [f"    {_literal(source)}," for source in value]
+                lines += [f"    {quote_literal(source)}," for source in value]
             else:
-                lines.append(f"    {option.name}={_literal(option.type.plain(value))},")
+                lines.append(f"    {option.name}={quote_literal(option.type.plain(value))},")
         return "\n".join(["import lastbit as lb", "", "release = lb.ask(", *lines, ")", "print(release)"])
 
     @property
@@ -380,15 +399,3 @@ def _as_argument(source: str) -> str:
 def _fits_a_line(item: str) -> bool:
     """Return whether a file of items can have this one."""
     return bool(item) and item == item.strip() and not {"\n", "\r", "\0", "\ufeff"} & set(item)
-
-
-def _literal(value: Any) -> str:
-    """Return a value as Python writes it, with double quotes."""
-    if isinstance(value, str):
-        written = repr(value)
-        return f'"{written[1:-1]}"' if written[0] == "'" and '"' not in written else written
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(map(_literal, value))}]"
-    if isinstance(value, dict):
-        return f"{{{', '.join(f'{_literal(name)}: {_literal(item)}' for name, item in value.items())}}}"
-    return repr(value)

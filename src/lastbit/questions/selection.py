@@ -143,8 +143,8 @@ def refuse_bound(request: Request) -> None:
     if (items.auto or items.most_items is not None) and items.counts is None:
         raise ParameterError(
             f"--most-items and --one-each must be left out of {request.kind.name} where the items are listed: they "
-            "would leave people out, and the noise would be the same. count gains by it: lastbit count --most-items "
-            "lists the numbers of all items with less noise. Nothing was read."
+            "would leave people out, and the noise would be the same. The question count gains by "
+            "--most-items: it lists the numbers of all items with less noise. Nothing was read."
         )
 
 

@@ -141,14 +141,14 @@ BY: Final = Option(
     GroupList(),
     "The column that holds the items; several as a,b for combinations. Or an expression of a row: 'EXPR as NAME'.",
     REQUIRED,
-    server_help="The column that holds the items, or a list of columns to count combinations.",
+    labels=("Column of items",),
 )
 GROUPS_BY: Final = Option(
     "by",
     GroupList(),
     "The column that holds the groups; several as a,b for combinations. Or an expression of a row: 'EXPR as NAME'.",
     (),
-    server_help="The column that holds the groups, or a list of columns to count combinations.",
+    labels=("Column of groups",),
 )
 DOMAIN: Final = Option(
     "domain",
@@ -223,7 +223,7 @@ _CLAMPING_HELP: Final = (
     "Numbers outside this range count as its nearer end. Choose the range without the table; a tight one is precise."
 )
 _SUMS: Final = (
-    Option("weights", COLUMN, "Add up this column instead of counting people. Beside --of, an old word for it."),
+    Option("weights", COLUMN, "Add up this column instead of counting people: an old word."),
     Option(
         "bounds",
         Pair(),
@@ -271,7 +271,7 @@ LATEST_BY: Final = Option("latest_by", COLUMN, "For --per latest: the row with t
 FIRST_BY: Final = Option("first_by", COLUMN, "For --per first: the row with the smallest value here counts.")
 ROWS: Final = Option("rows", Flag(), "Each row is a number, as with --per row; needs --most-rows.", False)
 MOST_ROWS: Final = Option(
-    "most_rows", WholeNumber(), "For --rows and --per row: at most this many rows of a person count, picked at random."
+    "most_rows", WholeNumber(), "Where rows count: at most this many rows of a person, picked at random."
 )
 NUMBERS: Final = (OF, BOUNDS, PER, LATEST_BY, FIRST_BY, ROWS, MOST_ROWS, MISSING_GROUPS, PEOPLE_SHARE)
 """The one number of each person, or of each row."""

@@ -6,9 +6,10 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from lastbit.errors import LastbitError, ParameterError
+from lastbit.exact.numbers import number
 from lastbit.questions.report import Report
 
 
@@ -21,6 +22,8 @@ class StoredAnswer(NamedTuple):
     level: Any
     is_positive: bool
     """Whether the true numbers cannot be below 0."""
+    people: str = "people"
+    """What the people are called."""
 
 
 def read_document(answer: Any, of: str | None) -> StoredAnswer:
@@ -52,9 +55,13 @@ def _read_answer(document: Mapping[str, Any], of: str | None) -> StoredAnswer:
     groups = document.get("groups", {})
     columns = {name: exact.get(name) or document[name] for name in ("value", "low", "high")}
     # A fraction as text, where a float was rounded.
-    lowest = find_lowest(document.get("bounds"))
     return StoredAnswer(
-        str(document["title"]), {**groups, **columns}, [*groups], document["level"], is_at_least_zero(lowest)
+        str(document["title"]),
+        {**groups, **columns},
+        [*groups],
+        document["level"],
+        bool(document.get("never_negative", False)),
+        str(document.get("noun", "people")),
     )
 
 
@@ -68,31 +75,32 @@ def _read_part(document: Mapping[str, Any], of: str | None) -> StoredAnswer:
     title = str(answers[of]["title"])
     (question,) = [part for part in document["plan"]["questions"] if part["name"] == of]
     options = question.get("options", {})
-    lowest = find_lowest(options.get("bounds"))
+    is_positive = is_never_negative(question["ask"], options)
     labels = Report(title, {}, frame=columns).label_names
-    return StoredAnswer(title, columns, labels, options.get("level", "0.95"), is_at_least_zero(lowest))
+    return StoredAnswer(title, columns, labels, options.get("level", "0.95"), is_positive, str(document["nouns"][1]))
 
 
-def find_lowest(bounds: Any) -> Any:
-    """Return the lower bound of numbers: of several columns, that of the first that may be below 0. People have 0.
+_OF_PEOPLE: Final = ("count", "histogram", "share", "tables")
+"""Kinds of questions whose bounds, where they have some, say which people count."""
 
-    >>> find_lowest([-5, 9]), find_lowest({"cost": ["0", "9"], "change": ["-1", "1"]}), find_lowest([[0, 9], [-2, 3]])
-    (-5, '-1', -2)
+
+def is_never_negative(kind: str, options: Mapping[str, Any]) -> bool:
+    """Return whether the true numbers of an answer cannot be below 0: people, and numbers whose bounds say so.
+
+    >>> is_never_negative("mean", {"of": "cost", "bounds": ["0", "9"]}), is_never_negative("count", {})
+    (True, True)
+    >>> [is_never_negative("sum", {"of": "cost", "bounds": bounds}) for bounds in ("auto", [-1, 1])]
+    [False, False]
     """
-    pairs = list(bounds.values()) if isinstance(bounds, Mapping) else bounds or [0]
-    ends = [pair[0] for pair in pairs] if isinstance(pairs[0], list) else [pairs[0]]
-    return next((end for end in ends if not is_at_least_zero(end)), ends[0])
-
-
-def is_at_least_zero(lowest: Any) -> bool:
-    """Return whether numbers with this lower bound cannot be below 0. Bounds of dates are those of counts.
-
-    >>> is_at_least_zero(-1), is_at_least_zero("0"), is_at_least_zero("2024-01")
-    (False, True, True)
-    """
-    from lastbit.exact.numbers import number
-
-    try:
-        return number(lowest, "bounds") >= 0
-    except ParameterError:  # a date: people are counted
+    if options.get("weights") is None and (kind in _OF_PEOPLE or options.get("of") is None):
         return True
+    bounds = options.get("bounds")
+    pairs = list(bounds.values()) if isinstance(bounds, Mapping) else getattr(bounds, "pairs", bounds)
+    if pairs is None or isinstance(pairs, str):  # nobody has said it
+        return False
+    several = [pair[1] if hasattr(bounds, "pairs") else pair for pair in pairs] if _has_pairs(pairs) else [pairs]
+    return all(not isinstance(pair, str) and number(pair[0], "bounds") >= 0 for pair in several)
+
+
+def _has_pairs(bounds: Any) -> bool:
+    return isinstance(bounds[0], list | tuple) or bounds[0] == "auto"

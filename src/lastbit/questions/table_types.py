@@ -8,23 +8,8 @@ from typing import Any
 
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import number
-from lastbit.questions.domains import Domain, Domains
 from lastbit.questions.option import Face
 from lastbit.questions.value_types import Number, Text, describe
-
-
-@dataclass(frozen=True)
-class DomainsByColumn(Domains):
-    """The values of each column; on the page, one column a line, as `region: north, south`, or those of one column."""
-
-    def parse(self, value: Any, flag: str, face: Face) -> tuple[Domain, ...]:
-        """Return the domains, each read once."""
-        if isinstance(value, str) and face == "page" and ":" in value:
-            lines = [line.partition(":") for line in value.splitlines() if line.strip()]
-            if any(not colon for _, colon, _ in lines):
-                raise ParameterError(f"{flag} must have one column a line, with its values: region: north, south.")
-            value = {column.strip(): values.strip() for column, _, values in lines}
-        return super().parse(value, flag, face)
 
 
 @dataclass(frozen=True)

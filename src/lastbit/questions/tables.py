@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from lastbit.errors import ParameterError
 from lastbit.output.words import Words, capitalize, plural
-from lastbit.questions.domains import assign_domains, missing_domains
+from lastbit.questions.domains import Domains, assign_domains, missing_domains
 from lastbit.questions.group_types import GroupList, check_names, group_names, imply_domains
 from lastbit.questions.option import Option
 from lastbit.questions.people import PeopleParts, parse_share
@@ -27,7 +27,7 @@ from lastbit.questions.shared_options import (
     PEOPLE_SHARE,
     TABLE,
 )
-from lastbit.questions.table_types import DomainsByColumn, TableList, TableWeights
+from lastbit.questions.table_types import TableList, TableWeights
 from lastbit.questions.unit_types import join_names
 from lastbit.questions.value_types import Flag, OneOf, Text, WholeNumber
 
@@ -43,11 +43,12 @@ OPTIONS: Final = (
     Option(BY.name, GroupList(), "The columns of the tables, as a,b; or repeat it for each of them.", BY.default),
     Option(
         DOMAIN.name,
-        DomainsByColumn(),
+        Domains(),
         "The public values of a column: a file with one per line, 1..12, 2026-01..2026-12, or a,b,c. Give one for each "
         "--by that has no --edges.",
         server_help="The public values of each column: one list for each, in the order of the columns, or an object "
         "from columns to lists.",
+        labels=("Public values, one column a line: region: north, south",),
     ),
     EDGES,
     CLOSED,

@@ -15,7 +15,7 @@ from lastbit.errors import ParameterError
 from lastbit.mechanisms.tables.people import TablesOfPeople
 from lastbit.output.picture import Panel
 from lastbit.output.table import MOST_ROWS
-from lastbit.questions.drawing import split_panel
+from lastbit.questions.drawing import draw_two_ways
 from lastbit.questions.output_options import NUMBERS_TAKEN
 from lastbit.questions.report import Report, format_percent
 from lastbit.questions.titles import name_groups
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 _MOST_SHOWN: Final = 2000
 """Rows of a table that a command prints. Of more, it prints a list of tables."""
-_PANELS: Final = 8
 _WHOLE: Final = (
     "These are non-negative whole numbers that add up, made of the published ones. They are biased, and no interval "
     "holds for them."
@@ -117,8 +116,9 @@ class TablesReading:
         heading, below = name_groups(request, table.names)
         name = _everybody(self) if self.reading.knows_cut else self.noun
         numbers = own["value" if "value" in own else "bounded_value"]
-        panel = Panel(name, second, numbers, below, intervals, from_zero=True, rows=self._rows_of(table))
-        return split_panel(panel, [f"{heading}: {text}" for text in first], second)[:_PANELS]
+        labels = [f"{one}, {two}" for one, two in zip(first, second, strict=True)]
+        panel = Panel(name, labels, numbers, below, intervals, from_zero=True, rows=self._rows_of(table))
+        return draw_two_ways(panel, (heading, below), (first, second), request.level)
 
     def _rows_of(self, table: lb.ConsistentTable) -> list[int]:
         """Return where the cells of a table of two columns are among all cells of all tables."""
@@ -177,7 +177,7 @@ def report_tables(request: Request, reading: PeopleReading, noun: str) -> Report
             "cells": [release.table(*names).cells for names in errors],
             "each number within": [ceil(error) for error in errors.values()],
         }
-        note = f"Each with probability {level}, of {noun}. --pivot A,B shows one table, and --json all numbers."
+        note = f"Each with probability {level}, of {noun}. --pivot A,B shows one table. --json prints all numbers."
         return Report(title, columns, [note, *people.describe()], data, (noun,), **more)
     long, notes = (
         _long_columns(people),

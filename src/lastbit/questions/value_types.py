@@ -491,3 +491,19 @@ class PairOrAuto(Pair):
     def schema(self) -> dict[str, Any]:
         """The JSON Schema of a list of two, or auto."""
         return {**super().schema, "type": ["array", "string"]}
+
+
+def quote_literal(value: Any) -> str:
+    """Return a value as Python writes it, with double quotes.
+
+    >>> quote_literal({"age": ["0", 18]})
+    '{"age": ["0", 18]}'
+    """
+    if isinstance(value, str):
+        written = repr(value)
+        return f'"{written[1:-1]}"' if written[0] == "'" and '"' not in written else written
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(quote_literal, value))}]"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{quote_literal(name)}: {quote_literal(item)}' for name, item in value.items())}}}"
+    return repr(value)

@@ -8,11 +8,12 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from lastbit.errors import ParameterError
-from lastbit.questions.kinds import KINDS
+from lastbit.questions.kinds import KINDS, find_kind
 from lastbit.questions.option import Option, parse_options
 from lastbit.questions.plan import Plan, describe_plan, plan_accuracy
 from lastbit.questions.report import account_data, entry_data
 from lastbit.questions.shared_options import LEDGER, PRICE
+from lastbit.questions.spelling import spell_errors
 from lastbit.questions.value_types import Text, describe
 from lastbit.web.audit_pages import find_verdict
 from lastbit.web.desk import Confirmation
@@ -62,9 +63,10 @@ def _make_plan(visit: Visit) -> Plan:
     options = body.get("options")
     if not isinstance(options, dict | None):
         raise ParameterError(f"options must be an object, from names to values: got {describe(options)}.")
-    note, table = body.get("note"), body.get("table")
-    request = visit.desk.parse(body.get("question"), options or {}, "service", table=table, note=note)
-    return plan_accuracy(request)
+    kind = find_kind(body.get("question"))
+    with spell_errors(kind.options, "service"):
+        note, table = body.get("note"), body.get("table")
+        return plan_accuracy(visit.desk.parse(kind.name, options or {}, "service", table=table, note=note))
 
 
 def confirmations(visit: Visit) -> Response:

@@ -12,10 +12,13 @@ from typing import Any, Final
 
 from lastbit.errors import ParameterError
 from lastbit.questions.domains import Domain, Domains
+from lastbit.questions.group_types import READINGS
 from lastbit.questions.kinds import find_kind
+from lastbit.questions.labels import label_of
 from lastbit.questions.option import Option
 from lastbit.questions.rendering import AnswerView
-from lastbit.questions.value_types import Flag, OneOf, WholeNumber, describe
+from lastbit.questions.request import Kind
+from lastbit.questions.value_types import Flag, OneOf, TextList, WholeNumber, describe
 from lastbit.questions.within import UNITS
 from lastbit.web.display import display_texts
 
@@ -26,8 +29,6 @@ class Field:
 
     name: str
     """The name of the option."""
-    labels: tuple[str, ...]
-    """What stands above each of its inputs: an option of two values has two."""
     start: str = ""
     """What the form begins with, where the option has no default; two values have a blank between them."""
     choices: Mapping[str, str] = field(default_factory=dict)
@@ -43,7 +44,7 @@ class Input:
     value: str
     help: str
     control: str
-    """text, number, column, domain or choice."""
+    """text, number, column, columns, domain or choice."""
     optional: bool
     choices: Mapping[str, str]
 
@@ -69,10 +70,23 @@ class Topic:
         """The fields that say how the answer is shown."""
         return _choose_display(self.has_numbers, self.has_intervals, (_PIVOT, _WHOLE) if self.kind == "tables" else ())
 
+    @cached_property
+    def more(self) -> tuple[Field, ...]:
+        """The fields of all other options that the page may set: on the first card of a kind, and folded there."""
+        cards = [card for card in TOPICS.values() if card.kind == self.kind]
+        if cards[0] is not self:
+            return ()
+        shown = {*ELSEWHERE, *(place.name for card in cards for place in (*card.fields, *card.display))}
+        shown |= {name for card in cards for name in card.fixed}
+        shown |= {"k"} if "limit" in self.options else set()
+        shown |= {"bounds"} if "of" not in self.options else set()
+        options = [option for option in find_kind(self.kind).options if "page" in option.faces]
+        return tuple(Field(option.name) for option in options if option.name not in shown)
+
     @property
     def all_fields(self) -> tuple[Field, ...]:
         """The fields of the form, with those of the display."""
-        return (*self.fields, *self.display)
+        return (*self.fields, *self.more, *self.display)
 
     @cached_property
     def options(self) -> dict[str, Option]:
@@ -91,14 +105,27 @@ class Topic:
 
     def inputs(self, form: Mapping[str, str]) -> list[Input]:
         """Return the inputs of the question, with what a person typed before."""
-        return list_inputs(self.fields, self.options, fill_form({**form, "topic": self.name}))
+        return self._list_inputs(self.fields, form)
+
+    def more_inputs(self, form: Mapping[str, str]) -> list[Input]:
+        """Return the inputs of all other options, with what a person typed before."""
+        return self._list_inputs(self.more, form)
 
     def display_inputs(self, form: Mapping[str, str]) -> list[Input]:
         """Return the inputs of the display, with what a person typed before."""
-        return list_inputs(self.display, self.options, fill_form({**form, "topic": self.name}))
+        return self._list_inputs(self.display, form)
+
+    def has_more(self, form: Mapping[str, str]) -> bool:
+        """Return whether a person has typed something into the inputs of other options."""
+        return [entry.value for entry in self.more_inputs(form)] != [entry.value for entry in self.more_inputs({})]
+
+    def _list_inputs(self, fields: Iterable[Field], form: Mapping[str, str]) -> list[Input]:
+        return list_inputs(fields, find_kind(self.kind), self.options, fill_form({**form, "topic": self.name}))
 
 
-def list_inputs(fields: Iterable[Field], options: Mapping[str, Option], filled: Mapping[str, str]) -> list[Input]:
+def list_inputs(
+    fields: Iterable[Field], kind: Kind, options: Mapping[str, Option], filled: Mapping[str, str]
+) -> list[Input]:
     """Return the inputs of some fields of a form, with what a person typed before."""
     inputs = []
     for place in fields:
@@ -109,12 +136,12 @@ def list_inputs(fields: Iterable[Field], options: Mapping[str, Option], filled: 
                 name,
                 label,
                 filled.get(name, ""),
-                option.explain("page"),
+                kind.explain(option, "page"),
                 _control(option),
-                not option.required and not any(start) and not place.choices,
-                place.choices,
+                not option.required and not any(start) and not _choices(place, option),
+                _choices(place, option),
             )
-            for name, label in zip(input_names(option), place.labels, strict=True)
+            for name, label in zip(input_names(option), label_of(option), strict=True)
         ]
     return inputs
 
@@ -129,7 +156,7 @@ def list_display_inputs(view: AnswerView) -> list[Input]:
     if len(request.values.get("by") or ()) > 1:
         several = (_PIVOT, _WHOLE) if "whole" in options else (_PIVOT,)
     fields = _choose_display(view.has_numbers, view.report.has_intervals, several)
-    return list_inputs((_LEVEL, *fields), options, {"level": request.level, **display_texts(request)})
+    return list_inputs((_LEVEL, *fields), request.kind, options, {"level": request.level, **display_texts(request)})
 
 
 def _choose_display(has_numbers: bool, has_intervals: bool, several: tuple[Field, ...]) -> tuple[Field, ...]:
@@ -153,11 +180,20 @@ def input_names(option: Option) -> list[str]:
 def _start(place: Field, option: Option) -> list[str]:
     """Return what each input of an option begins with: the default of the option, or what the card suggests."""
     if isinstance(option.type, Flag):
-        return [next(iter(place.choices))]
+        return [next(iter(_choices(place, option)))]
     words = [] if option.default is None or option.required else option.type.arguments(option.default)
     if words:
         return words[0]
     return place.start.split() or [""] * option.type.words if option.type.words > 1 else [place.start]
+
+
+def _choices(place: Field, option: Option) -> Mapping[str, str]:
+    """Return the choices of an option, and the words for each: those of the card, or the option's own."""
+    if place.choices or not isinstance(option.type, OneOf | Flag):
+        return place.choices
+    if isinstance(option.type, Flag):
+        return {_NO: _NO, _YES: _YES}
+    return {**({"": "not said"} if option.default is None else {}), **{word: word for word in option.type.choices}}
 
 
 def _control(option: Option) -> str:
@@ -166,7 +202,7 @@ def _control(option: Option) -> str:
     if isinstance(option.type, OneOf | Flag):
         return "choice"
     if option.type.metavar == "COLUMN":
-        return "column"
+        return "columns" if isinstance(option.type, TextList) else "column"
     return "number" if isinstance(option.type, WholeNumber) else "text"
 
 
@@ -174,42 +210,51 @@ _YES: Final = "yes"
 _NO: Final = "no"
 """The choice that sets an option of true or false; any other leaves it out."""
 
-_BY: Final = Field("by", ("Column of items",))
-_DOMAIN: Final = Field("domain", ("Public items",))
-_DELTA: Final = Field("delta", ("Delta",))
-_K: Final = Field("k", ("How many items",))
-_OF: Final = Field("of", ("Column of numbers",))
-_BOUNDS: Final = Field("bounds", ("Lowest number", "Highest number"), "0 1000")
-_PER: Final = Field(
-    "per",
-    ("A person with several rows counts with",),
-    choices={"mean": "the mean of them", "total": "the total of them"},
-)
-_GROUPS: Final = (Field("by", ("Column of groups, if any",)), Field("domain", ("Public groups",)))
-_LEVEL: Final = Field("level", ("Intervals hold with probability",))
-_LAST: Final = (
-    Field("where", ("Only rows where",)),
-    Field("people", ("A guess how many people there are",), str(UNITS)),
-    _LEVEL,
-)
-DISPLAY: Final = (
-    Field("title", ("Title",)),
-    Field("noun", ("The people are called",)),
-    Field("row_noun", ("The rows are called",)),
-)
+_BY: Final = Field("by")
+_DOMAIN: Final = Field("domain")
+_DELTA: Final = Field("delta")
+_K: Final = Field("k")
+_OF: Final = Field("of")
+_BOUNDS: Final = Field("bounds", "0 1000")
+_RULES: Final = {
+    "mean": "the mean of them",
+    "total": "the total of them",
+    "latest": "the latest of them",
+    "first": "the first of them",
+    "any": "the largest of them",
+    "row": "each of them",
+}
+_PER: Final = Field("per", choices=_RULES)
+_PER_OF_SUMS: Final = Field("per", choices={"total": _RULES["total"], **_RULES})
+_GROUPS: Final = (Field("by"), Field("domain"))
+_LEVEL: Final = Field("level")
+_LAST: Final = (Field("where"), Field("people", str(UNITS)), _LEVEL)
+DISPLAY: Final = (Field("title"), Field("noun"), Field("row_noun"))
 """How any answer is shown."""
 DISPLAY_OF_NUMBERS: Final = (
-    Field("together", ("Each interval",), choices={_NO: "holds on its own", _YES: "holds together with all others"}),
-    Field("hide_below", ("Hide numbers below",)),
-    Field("hide_wider", ("Hide intervals wider than",)),
-    Field("round", ("Round to multiples of",)),
-    Field("non_negative", ("Numbers below 0 are shown",), choices={_NO: "as they were drawn", _YES: "as 0"}),
-    Field("sort", ("Rows stand",), choices={"": "as they are listed", "value": "with the largest number first"}),
-    Field("first", ("So many rows",)),
+    Field("together"),
+    Field("hide_below"),
+    Field("hide_wider"),
+    Field("round"),
+    Field("non_negative", choices={_NO: "as they were drawn", _YES: "as 0"}),
+    Field("sort", choices={"": "as they are listed", "value": "with the largest number first"}),
+    Field("first"),
 )
 """How an answer with a number for each row is shown."""
-_PIVOT: Final = Field("pivot", ("Two columns crosswise",))
-_WHOLE: Final = Field("whole", ("Numbers are",), choices={_NO: "as they were drawn", _YES: "whole and not below 0"})
+_PIVOT: Final = Field("pivot")
+_WHOLE: Final = Field("whole", choices={_NO: "as they were drawn", _YES: "whole and not below 0"})
+
+ELSEWHERE: Final = {
+    "epsilon": "the dials of the plan set it",
+    "rho": "the dials of the plan are an epsilon",
+    "within": "the dials of the plan set it",
+    "weights": "an old word for of",
+    "methods": "every result has the paragraph",
+    **dict.fromkeys(
+        ("pivot", *(place.name for place in DISPLAY_OF_NUMBERS)), "the result offers it where it has such numbers"
+    ),
+}
+"""Options that no card has, and why."""
 
 TOPICS: Final[dict[str, Topic]] = {
     topic.name: topic
@@ -220,10 +265,7 @@ TOPICS: Final[dict[str, Topic]] = {
             "About the table",
             "One page about a table that nobody has looked at: people, rows, missing values, quartiles, common items.",
             (
-                Field("numbers", ("Columns of numbers, with commas between them",)),
-                Field("dates", ("Columns of dates",)),
-                Field("texts", ("Columns of text",)),
-                Field("of", ("Only these columns",)),
+                *map(Field, ("numbers", "dates", "texts", "of")),
                 _DELTA,
                 *_LAST,
             ),
@@ -242,7 +284,7 @@ TOPICS: Final[dict[str, Topic]] = {
             "top",
             "Top items as a set",
             "The items that most people have, without ranks. It often finds more of them than a ranked list does.",
-            (_BY, _DOMAIN, _K, *_LAST),
+            (_BY, _DOMAIN, _K, Field("form"), *_LAST),
             {"set": True},
             has_numbers=False,
         ),
@@ -261,11 +303,10 @@ TOPICS: Final[dict[str, Topic]] = {
             (
                 _BY,
                 _DOMAIN,
-                Field("threshold", ("Threshold",), "100"),
-                Field("limit", ("Stop after",)),
+                Field("threshold", "100"),
+                Field("limit"),
                 Field(
                     "numbers",
-                    ("Of each item you learn",),
                     choices={_NO: "how far it is above", _YES: "how far it is above, and its number"},
                 ),
                 *_LAST,
@@ -285,21 +326,21 @@ TOPICS: Final[dict[str, Topic]] = {
             "histogram",
             "Histogram of items",
             "How many people each item has. With a list every item is shown, without one the common ones.",
-            (_BY, _DOMAIN, _DELTA, Field("most_items", ("Items of one person that count",)), *_LAST),
+            (_BY, _DOMAIN, _DELTA, Field("most_items"), *_LAST),
         ),
         Topic(
             "bins",
             "histogram",
             "Histogram of numbers",
             "How many people fall into each of a few equal ranges of a number.",
-            (_OF, _BOUNDS, Field("bins", ("Bins",), "10"), *_LAST),
+            (_OF, _BOUNDS, Field("bins", "10"), *_LAST),
         ),
         Topic(
             "quantile",
             "quantile",
             "Quantiles",
             "The median, the quartiles or the 95th percentile of a number.",
-            (_OF, _BOUNDS, Field("at", ("Which quantiles",), "0.25,0.5,0.75"), _PER, *_GROUPS, *_LAST),
+            (_OF, _BOUNDS, Field("at", "0.25,0.5,0.75"), _PER, *_GROUPS, *_LAST),
             has_intervals=False,
         ),
         Topic(
@@ -314,14 +355,14 @@ TOPICS: Final[dict[str, Topic]] = {
             "sum",
             "Sum",
             "The sum of a number over all people, their mean, and how many have it.",
-            (_OF, _BOUNDS, *_GROUPS, *_LAST),
+            (_OF, _BOUNDS, _PER_OF_SUMS, *_GROUPS, *_LAST),
         ),
         Topic(
             "share",
             "share",
             "Share",
             "The share of people of whom something is true, with both numbers, in all or in each group.",
-            (Field("of", ("What is true",), "kind = 'emergency'"), *_GROUPS, *_LAST),
+            (Field("of", "kind = 'emergency'"), *_GROUPS, *_LAST),
         ),
         Topic(
             "tables",
@@ -329,26 +370,28 @@ TOPICS: Final[dict[str, Topic]] = {
             "Tables that agree",
             "How many people there are by each of some columns and by each two of them. All sums agree.",
             (
-                Field("by", ("Columns, with commas between them",)),
-                Field("domain", ("Public values, one column a line: region: north, south",)),
-                Field("edges", ("Columns of numbers: age=0,18,65",)),
-                Field("ways", ("Tables of at most so many columns",), "2"),
-                Field("delta", ("Delta",), "1e-6"),
+                Field("by"),
+                Field("domain"),
+                Field("edges"),
+                Field("ways", "2"),
+                Field("delta", "1e-6"),
                 *_LAST,
             ),
+        ),
+        Topic(
+            "count",
+            "count",
+            "How many people",
+            "How many people the table has, or how many rows; in all or in each group.",
+            (*_GROUPS, _DELTA, Field("rows"), Field("most_rows"), *_LAST),
         ),
         Topic(
             "different",
             "count",
             "Different values",
             "How many different values of a column people have, each counted once.",
-            (
-                Field("different", ("Column of values",)),
-                Field("most_items", ("Values of one person that count",), "5"),
-                *_LAST,
-            ),
+            (Field("different"), Field("most_items", "5"), *_LAST),
         ),
-        Topic("count", "count", "How many people", "How many people the table has.", _LAST),
     )
 }
 """All cards, in the order of the page."""
@@ -375,6 +418,16 @@ def fill_form(form: Mapping[str, str]) -> dict[str, str]:
     return start | dict(form)
 
 
+def _split_domain(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the lists of several columns, where each line names its column: `region: north, south`."""
+    names = {str(values.get(name, "")).strip() for name in ("in_each", "by")}
+    names |= {name.strip() for name in str(values.get("by", "")).split(",")}
+    lines = [line.partition(":") for line in str(values.get("domain", "")).splitlines() if line.strip()]
+    if not lines or not all(colon and column.strip() in names for column, colon, _ in lines):
+        return {}
+    return {"domain": {column.strip(): items.strip() for column, _, items in lines}}
+
+
 def read_form(form: Mapping[str, str], lists: Mapping[str, Domain]) -> dict[str, Any]:
     """Return what a person typed for each option, as the option parses it. A blank input leaves its option out."""
     topic, values = find_topic(form), dict[str, Any]()
@@ -389,7 +442,9 @@ def read_form(form: Mapping[str, str], lists: Mapping[str, Domain]) -> dict[str,
     values |= topic.fixed
     if "domain" not in (place.name for place in topic.fields):
         return values
-    if topic.has_optional_groups and "by" not in values:
+    values |= _split_domain(values)
+    is_read = not values.keys().isdisjoint(READINGS)
+    if topic.has_optional_groups and "by" not in values and not is_read:
         values.pop("domain", None)  # all people are one group
         return values
     choice, column = form.get("domain_from", "typed"), values.get("by", "")
@@ -401,6 +456,6 @@ def read_form(form: Mapping[str, str], lists: Mapping[str, Domain]) -> dict[str,
         values.pop("domain", None)
         if topic.takes_unlisted_items:
             values.setdefault("delta", _USUAL_DELTA)
-    elif "domain" not in values:
+    elif "domain" not in values and not is_read:
         raise ParameterError("Public items: type at least one, or choose another way to name them.")
     return values

@@ -58,7 +58,7 @@ def describe_kind(kind: Kind) -> dict[str, Any]:
     {'help': 'How many items.', 'schema': {'type': 'integer', 'minimum': 1, 'default': 10}, 'required': False}
     """
     options = {
-        option.name: {"help": option.explain("service"), "schema": _schema(option), "required": option.required}
+        option.name: {"help": kind.explain(option, "service"), "schema": _schema(option), "required": option.required}
         for option in kind.options
         if "service" in option.faces
     }

@@ -10,8 +10,10 @@ from starlette.responses import Response
 from lastbit.errors import LastbitError
 from lastbit.output.chart import draw_budget
 from lastbit.output.json_values import json_text
+from lastbit.questions.kinds import find_kind
 from lastbit.questions.plan import Plan, format_accuracy, make_plan
 from lastbit.questions.report import account_line, format_percent, format_value
+from lastbit.questions.spelling import spell_options
 from lastbit.web.desk import Confirmation
 from lastbit.web.display import display_texts, result_address
 from lastbit.web.forms import TOPICS, fill_form, list_display_inputs
@@ -58,6 +60,8 @@ def _show_form(visit: Visit, name: str, form: dict[str, str], error: str = "") -
         here="/",
         topic=TOPICS[name],
         inputs=TOPICS[name].inputs(form),
+        more=TOPICS[name].more_inputs(form),
+        has_more=TOPICS[name].has_more(form),
         display=TOPICS[name].display_inputs(form),
         values=form,
         columns=columns,
@@ -75,7 +79,9 @@ def plan(visit: Visit) -> Response:
     try:
         shown_plan = _describe_plan(visit, form, plan_form(visit.desk, form), swap="")
     except LastbitError as error:
-        return _show_form(visit, form["topic"], form, str(error))
+        kind = find_kind(TOPICS[form["topic"]].kind)
+        message = spell_options(str(error), kind.options, "page")
+        return _show_form(visit, form["topic"], form, message)
     return visit.page("plan.html", here="/", **shown_plan)
 
 

@@ -68,7 +68,7 @@ def find_result(desk: Desk, number: int, shown: Mapping[str, str] | None = None,
     published = desk.ledger.published(number)
     request = _find_request(desk, entry)
     if request is not None:
-        request = apply_display(request, shown or {}, face)
+        request = replace(apply_display(request, shown or {}, face), face=face)
         answer = render_answer(request, None, published)
     else:
         about = [("The question, as the books know it", entry.about)] if entry.about else []

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
-from typing import Any, Final, NoReturn, cast
+from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
 from urllib.parse import parse_qsl, urlencode
 from weakref import WeakKeyDictionary
 
@@ -30,12 +30,17 @@ from lastbit.errors import (
     ParameterError,
 )
 from lastbit.output.json_values import json_text
+from lastbit.questions.kinds import KINDS
+from lastbit.questions.spelling import spell_options
 from lastbit.web.desk import Desk
 from lastbit.web.guard import MOST_BYTES, refuse
 from lastbit.web.jobs import Job, TooManyJobs, describe_error
 from lastbit.web.tasks import WorkerTask
 from lastbit.web.tokens import may
 from lastbit.web.workers import Overloaded, Workers
+
+if TYPE_CHECKING:
+    from lastbit.questions.option import Option
 
 _MOST_FIELDS: Final = 200
 _THREADS: Final = 8
@@ -233,10 +238,11 @@ def answer(visit: Visit, work: Callable[[Visit], Any], need: str) -> Any:
 def show_error(visit: Visit, error: Exception) -> Response:
     """Return an error as an answer. Only lastbit's own messages are shown: those of others may quote a row."""
     status = status_of(error)
-    message = describe_error(error)
+    is_service = visit.request.url.path.startswith("/api")
+    message = spell_options(describe_error(error), _list_options(), "service" if is_service else "page")
     if status == 500:
         _complain(error)
-    if visit.request.url.path.startswith("/api"):
+    if is_service:
         return as_json({"error": message}, status)
     heading = {403: "Not allowed", 404: "Not there", 409: "Refused", 500: "Something went wrong", 503: "Busy"}.get(
         status, "That does not work"
@@ -262,6 +268,12 @@ def status_of(error: Exception) -> int:
     if isinstance(error, LedgerError):
         return 409
     return 400 if isinstance(error, LastbitError) else 500
+
+
+@cache
+def _list_options() -> tuple[Option, ...]:
+    """Return the options of all questions."""
+    return tuple(option for kind in KINDS.values() for option in kind.options)
 
 
 @cache
