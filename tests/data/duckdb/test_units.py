@@ -76,6 +76,20 @@ def test_every_unit_has_the_number_of_its_rows(way: str, low: int, high: int, lo
 
 
 @pytest.mark.parametrize("way", ["mean", "total", "any"])
+@pytest.mark.parametrize(("low", "high", "lowest"), [(-5, 7, -6), (3, 9, 2), (-9, -3, -9)])
+def test_a_number_at_a_bound_is_not_beyond_it(way: str, low: int, high: int, lowest: int) -> None:
+    near = [lowest - 1, lowest, low, high, high + 1]
+    rows = [(unit, step) for unit, step in enumerate(near)]
+    rows += [
+        (10 + 5 * i + k, step)
+        for i, first in enumerate(near)
+        for k, second in enumerate(near)
+        for step in (first, second)
+    ]
+    assert answers([rows], way, low, high, lowest) == expected(rows, way, low, high, lowest)
+
+
+@pytest.mark.parametrize("way", ["mean", "total", "any"])
 def test_tables_grow_with_their_units(way: str) -> None:
     random = Random(8)
     names = [random.getrandbits(64) + FIRST for _ in range(5_000)] + [*range(-2_000, 2_000)]
