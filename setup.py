@@ -47,6 +47,7 @@ modules = [
     compiled("lastbit._outcomes"),
     compiled("lastbit.audit._tree"),
     compiled("lastbit.data._lots", **FAST),
+    compiled("lastbit.data._units", **FAST),
     compiled("lastbit.data._fields", boundscheck=False, wraparound=False, initializedcheck=False),
 ]
 

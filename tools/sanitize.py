@@ -42,6 +42,7 @@ TESTS = [
     "tests/mechanisms/test_subset.py",
     "tests/values/test_bins.py",
     "tests/values/test_log_scale.py",
+    "tests/data/duckdb/test_units.py",
 ]
 """The tests that drive each compiled module to its ends."""
 _OTHER_FOLDERS = {"broken", "cli", "data", "docs", "experiments", "ledger", "questions", "stability", "tools", "web"}
@@ -51,6 +52,7 @@ EVERY = [
     *(f"tests/{name}" for name in sorted(_FOLDERS - _OTHER_FOLDERS)),
     "tests/data/files/test_open_table.py",
     "tests/data/files/test_any_rows.py",
+    "tests/data/duckdb/test_units.py",
 ]
 """What `ALL=1` takes."""
 _LEFT_OUT = shutil.ignore_patterns(".git", ".venv*", "build", "*.egg-info", "__pycache__", ".*_cache", "*.so", "_*.c")

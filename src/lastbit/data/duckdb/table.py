@@ -18,6 +18,7 @@ from lastbit.data.duckdb.profile import profile_relation
 from lastbit.data.duckdb.records import count_records
 from lastbit.data.duckdb.relation import OpenTable
 from lastbit.data.duckdb.sorting import can_sort, count_by_sorting
+from lastbit.data.duckdb.units import add_up_words, can_add_up, count_words
 from lastbit.data.profiles import ProfileTask, UnitProfiles
 from lastbit.data.records import Records, RecordTask
 from lastbit.data.sql import quote_identifier
@@ -66,6 +67,12 @@ class DuckDBTable:
 
     def count_units(self, unit: str) -> int:
         """Count the units of all rows, whatever else a row holds."""
+        units = None
+        spare = self._spare_rows() if self._columns.are_words([unit]) else None
+        if spare is not None:
+            units = count_words(spare.project(f"{quote_identifier(unit)} AS lastbit_unit"))
+        if units is not None:
+            return units
         rows = self._relation.project(f"{self._columns.key(unit)} AS lastbit_unit").filter("lastbit_unit IS NOT NULL")
         ((units,),) = rows.aggregate("lastbit_unit", "lastbit_unit").aggregate("count(*)").fetchall()
         return int(units)
@@ -75,20 +82,12 @@ class DuckDBTable:
 
         Then no bound leaves a number out yet.
         """
-        chosen = [f"{self._columns.key(name)} AS {key}" for name, key in zip(task.by, key_columns(task), strict=True)]
-        known = []
-        for name, alias in ((task.unit, "lastbit_unit"), (task.order, "lastbit_order")):
-            if name is not None:
-                chosen.append(f"{self._columns.key(name)} AS {alias}")
-                known.append(f"{alias} IS NOT NULL")
-        assert task.weight is not None and task.amount is not None  # noqa: S101, PT018
-        steps, relation = self._columns.steps(task.weight, task.amount), self._relation
-        if task.amount.missing is None:
-            # Before there are steps: after that the engine would compute every step twice, to ask and to add.
-            steps = self._columns.present_steps(task.weight, task.amount)
-            relation = relation.filter(self._columns.is_present(task.weight))
-        rows = relation.project(", ".join([*chosen, f"CAST({steps} AS BIGINT) AS lastbit_step"]))
-        rows = rows.filter(" AND ".join(known)) if known else rows
+        if can_add_up(task) and self._columns.are_words([str(task.unit)]):
+            spare = self._spare_rows()
+            numbers = None if spare is None else add_up_words(self._number_rows(task, spare), task)
+            if numbers is not None:
+                return _list_numbers(*numbers, task)
+        rows = self._number_rows(task, self._relation)
         position = "CAST(0 AS BIGINT)"
         for i, (name, column_keys) in enumerate(zip(task.by, keys, strict=True)):
             rows = join_domain(rows, self._columns.domain(name, column_keys, i), i, "inner")
@@ -105,6 +104,23 @@ class DuckDBTable:
                 numbers = keep_items(numbers, ["lastbit_key_0"], ["lastbit_step"], task.bound, closing)
                 numbers = numbers.project("lastbit_key_0 AS lastbit_position, lastbit_step")
             return _fetch_numbers(numbers, task, ("lastbit_position", "lastbit_step"))
+
+    def _number_rows(self, task: Task, relation: Any) -> Any:
+        """Return the rows that count towards a number, with `lastbit_step`."""
+        chosen = [f"{self._columns.key(name)} AS {key}" for name, key in zip(task.by, key_columns(task), strict=True)]
+        known = []
+        for name, alias in ((task.unit, "lastbit_unit"), (task.order, "lastbit_order")):
+            if name is not None:
+                chosen.append(f"{self._columns.key(name)} AS {alias}")
+                known.append(f"{alias} IS NOT NULL")
+        assert task.weight is not None and task.amount is not None  # noqa: S101, PT018
+        steps = self._columns.steps(task.weight, task.amount)
+        if task.amount.missing is None:
+            # Before there are steps: after that the engine would compute every step twice, to ask and to add.
+            steps = self._columns.present_steps(task.weight, task.amount)
+            relation = relation.filter(self._columns.is_present(task.weight))
+        rows = relation.project(", ".join([*chosen, f"CAST({steps} AS BIGINT) AS lastbit_step"]))
+        return rows.filter(" AND ".join(known)) if known else rows
 
     def profile(self, task: ProfileTask) -> UnitProfiles:
         """Measure how many rows each unit has, and what it has in each column."""
@@ -163,12 +179,9 @@ class DuckDBTable:
         domains: Any = [own if is_word else range(len(own)) for own, is_word in zip(keys, words, strict=True)]
         if not self._columns.are_words([task.unit]) or not can_sort(domains):
             return None
-        relation = self._relation
-        if self._columns.is_stream:
-            # Sorting may give up, and what is read of a stream is gone.
-            if self._source is None or self._source.again is None:
-                return None
-            relation = self._source.again()
+        relation = self._spare_rows()
+        if relation is None:
+            return None
         chosen = [f"{self._columns.key(name)} AS {key}" for name, key in zip(task.by, key_columns(task), strict=True)]
         rows = relation.project(", ".join([*chosen, f"{quote_identifier(task.unit)} AS lastbit_unit"]))
         columns = key_columns(task)
@@ -177,6 +190,14 @@ class DuckDBTable:
                 rows = join_domain(rows, self._columns.domain(name, own, number), number, "inner")
                 columns[number] = f"lastbit_position_{number}"
         return count_by_sorting(rows, columns, "lastbit_unit", domains)
+
+    def _spare_rows(self) -> Any:
+        """Return the rows for a way that may give up; None where they can be read once only."""
+        if not self._columns.is_stream:
+            return self._relation
+        # What is read of a stream is gone.
+        again = None if self._source is None else self._source.again
+        return None if again is None else again()
 
     def _find_frequent(self, task: Task, most: int | None, closing: ExitStack) -> Any:
         """Return the items with the most units, where they can be found in less memory; None where not."""
@@ -232,6 +253,14 @@ class DuckDBTable:
         grouped = rows.aggregate(f"{items}, {total} AS lastbit_total", items)
         # There are fewer items than rows to ask whether they can be read.
         return grouped.filter(" AND ".join(readable)) if readable and bound is None else grouped
+
+
+def _list_numbers(steps: Integers, beyond: Integers, task: Task) -> tuple[Integers, ...]:
+    """Return the columns of one number for each unit: positions and steps, and for ranked numbers what is asked."""
+    positions, ranks = (np.broadcast_to(np.int64(same), len(steps)) for same in (0, 1))
+    if not task.ranked:
+        return positions, steps
+    return positions, steps, ranks, *((steps, steps) if task.extremes else (beyond,))
 
 
 def _fetch_numbers(numbers: Any, task: Task, names: Sequence[str]) -> tuple[Integers, ...]:

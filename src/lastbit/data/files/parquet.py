@@ -15,7 +15,7 @@ from itertools import repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from lastbit.data.duckdb.relation import ColumnSelection, OpenTable, find_texts, stream_batches
+from lastbit.data.duckdb.relation import ColumnSelection, OpenTable, connect, find_texts, stream_batches
 from lastbit.data.files.parquet_texts import TextColumns, escape_glob, is_text, read_rows, replace_entries
 from lastbit.data.long_texts import shorten_array
 from lastbit.data.sql import quote_identifier, quote_text
@@ -65,7 +65,9 @@ def open_parquet(connection: duckdb.DuckDBPyConnection, path: Path, selection: C
 
 def list_parquet_columns(path: Path) -> list[str]:
     """List the columns that a Parquet file declares."""
-    return list(_schema(path).names)
+    with connect() as connection:
+        columns = _declared_columns(connection, path)
+    return list(_schema(path).names) if columns is None else [column[0] for column in columns]
 
 
 def _schema(path: Path) -> Any:
@@ -97,6 +99,20 @@ def _read_numbers(
 
     The engine says so, too: PyArrow takes as long to load as many a table to count.
     """
+    columns = _declared_columns(connection, path)
+    if columns is None:
+        return None
+    present = [column[0] for column in columns]
+    if any(present.count(name) != 1 or not _is_number(columns[present.index(name)]) for name in names):
+        return None
+    relation = read_rows(connection, path)
+    # By their numbers, because the engine takes names that differ in capitals only for one.
+    chosen = [(quote_identifier(relation.columns[present.index(name)]), quote_identifier(name)) for name in names]
+    return relation.project(", ".join(f"{column} AS {name}" for column, name in chosen))
+
+
+def _declared_columns(connection: duckdb.DuckDBPyConnection, path: Path) -> list[tuple[Any, ...]] | None:
+    """Return what the file declares of its columns, as the engine says; None where it does not, or not all of it."""
     import duckdb
 
     file = quote_text(escape_glob(path))
@@ -108,16 +124,7 @@ def _read_numbers(
     except duckdb.Error:
         return None
     # A type of somebody's own may be kept as numbers, and mean something else.
-    if any(_EXTENSION in note or _ENCODED.search(note) for (note,) in notes):
-        return None
-    columns = _top_columns(schema)
-    present = [column[0] for column in columns]
-    if any(present.count(name) != 1 or not _is_number(columns[present.index(name)]) for name in names):
-        return None
-    relation = read_rows(connection, path)
-    # By their numbers, because the engine takes names that differ in capitals only for one.
-    chosen = [(quote_identifier(relation.columns[present.index(name)]), quote_identifier(name)) for name in names]
-    return relation.project(", ".join(f"{column} AS {name}" for column, name in chosen))
+    return None if any(_EXTENSION in note or _ENCODED.search(note) for (note,) in notes) else _top_columns(schema)
 
 
 def _top_columns(schema: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:

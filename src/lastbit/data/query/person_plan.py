@@ -85,9 +85,15 @@ class PersonPlan:
     def _make(self, relation: Any, table: OpenTable, selection: ColumnSelection) -> Any:
         needed = self._find_trees(selection)
         own = DuckDBColumns(relation, table)
-        people = [f"lastbit_person_{number}" for number in range(len(self.unit))]
-        keys = [f"{own.key(name)} AS {person}" for name, person in zip(self.unit, people, strict=True)]
-        rows = relation.project(", ".join([*map(quote_identifier, relation.columns), *keys]))
+        # A whole number of 64 bits is its normal form: nothing is carried besides it.
+        people = [
+            quote_identifier(name) if own.are_words([name]) else f"lastbit_person_{number}"
+            for number, name in enumerate(self.unit)
+        ]
+        columns = [*map(quote_identifier, relation.columns)]
+        pairs = zip(self.unit, people, strict=True)
+        keys = [f"{own.key(name)} AS {person}" for name, person in pairs if person not in columns]
+        rows = relation.project(", ".join([*columns, *keys]))
         rows = rows.filter(" AND ".join(f"{person} IS NOT NULL" for person in people))
         names = [name for name in selection.names if name not in needed]
         if selection.distinct and set(names) <= set(self.unit) and _is_of_person(needed):
@@ -108,7 +114,7 @@ class PersonPlan:
         differing = [name for name in kept if not (alike and name in self.unit)]
         person = PersonRows(columns, people, write_ties(rows, table, differing), own.is_stream)
         operations, trees = _take_out(layer)
-        same = [*map(quote_identifier, kept), *people]
+        same = [*dict.fromkeys([*map(quote_identifier, kept), *people])]
         if operations:
             values = {name: person.value(operation) for name, operation in operations.items()}
             rows = rows.project(", ".join([*same, *(f"{value.sql} AS {name}" for name, value in values.items())]))
@@ -122,7 +128,9 @@ class PersonPlan:
         person = PersonRows(columns, people, grouped=True)
         operations, trees = _take_out(needed)
         values = {name: person.value(operation) for name, operation in operations.items()}
-        unit = [f"any_value({quote_identifier(name)}) AS {quote_identifier(name)}" for name in self.unit]
+        names = [quote_identifier(name) for name in self.unit]
+        pairs = zip(names, people, strict=True)
+        unit = [name if name == person else f"any_value({name}) AS {name}" for name, person in pairs]
         chosen = [*unit, *(f"{value.sql} AS {name}" for name, value in values.items())]
         rows = rows.aggregate(", ".join(chosen), ", ".join(people))
         known = _refer(values)
@@ -147,8 +155,9 @@ def write_ties(rows: Any, table: OpenTable, names: Sequence[str]) -> dict[str, l
     ties = {}
     for name in names:
         column, declared = quote_identifier(name), types[name].id
-        ties[name] = [column if declared == "varchar" else own.key(name)]
-        if declared in ("interval", "float", "double"):  # two values may have one normal form
+        # The engine puts all floats in order, but for the two zeros.
+        ties[name] = [column if declared in ("varchar", "float", "double") else own.key(name)]
+        if declared in ("interval", "float", "double"):  # two values may have one place in the order
             ties[name].append(f"CAST({column} AS VARCHAR)" if declared == "interval" else f"signbit({column})")
     return ties
 

@@ -42,9 +42,12 @@ class SplitPlan:
                 "read."
             )
         separator, column = quote_text(self.separator), quote_identifier(self.column)
+        pieces = f"string_split({text.sql}, {separator})"
         is_empty = f"coalesce(replace(replace({text.sql}, {separator}, ''), ' ', ''), '') = ''"
+        # A text whose first item is there already is not searched for others.
+        begins = f"{text.sql} <> '' AND NOT starts_with({text.sql}, {separator}) AND NOT starts_with({text.sql}, ' ')"
+        items = f"CASE WHEN {begins} THEN {pieces} WHEN {is_empty} THEN [CAST(NULL AS VARCHAR)] ELSE {pieces} END"
         others = [quote_identifier(name) for name in rows.columns if name != self.column]
-        pieces = f"unnest(string_split(CASE WHEN {is_empty} THEN '' ELSE {text.sql} END, {separator}))"
-        rows = rows.project(", ".join([*others, f"{is_empty} AS lastbit_empty", f"trim({pieces}) AS {column}"]))
-        rows = rows.filter(f"lastbit_empty OR {column} <> ''")
-        return rows.project(", ".join([*others, f"nullif({column}, '') AS {column}"]))
+        rows = rows.project(", ".join([*others, f"unnest({items}) AS {column}"]))
+        rows = rows.filter(f"{column} IS NULL OR trim({column}) <> ''")
+        return rows.project(", ".join([*others, f"trim({column}) AS {column}"]))
