@@ -9,9 +9,11 @@ import subprocess
 import sys
 import time
 import tracemalloc
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 
 Work = Callable[[], object]
 
@@ -34,15 +36,15 @@ class Timing:
         return (high - low) / 2 / self.median
 
 
-def alternate(*sides: Work, runs: int = 21) -> list[Timing]:
+def alternate(*sides: Work, runs: int = 21, processors: Callable[[], float] = time.process_time) -> list[Timing]:
     """Time the sides in turn, after one round that warms caches and tables."""
     seconds: list[list[tuple[float, float]]] = [[] for _ in sides]
     for run in range(runs + 1):
         for side, taken in zip(sides, seconds, strict=True):
-            start, busy = time.perf_counter(), time.process_time()
+            start, busy = time.perf_counter(), processors()
             side()
             if run:
-                taken.append((time.perf_counter() - start, time.process_time() - busy))
+                taken.append((time.perf_counter() - start, processors() - busy))
     return [Timing([clock for clock, _ in taken], tuple(busy for _, busy in taken)) for taken in seconds]
 
 
@@ -69,13 +71,22 @@ def heading(title: str) -> None:
 
 
 def compare(
-    label: str, ours: Work, theirs: Work, *, against: str, target: float | None, runs: int = 21, busy: bool = False
+    label: str,
+    ours: Work,
+    theirs: Work,
+    *,
+    against: str,
+    target: float | None,
+    runs: int = 21,
+    busy: bool = False,
+    processors: Callable[[], float] = time.process_time,
 ) -> float:
     """Print one line, ours against theirs, and return the ratio of the medians.
 
     `busy` prints one more, of the time of all processors, which others on the machine change less: its ratio counts.
+    `processors` reads that time, where other processes work too.
     """
-    mine, other = alternate(ours, theirs, runs=runs)
+    mine, other = alternate(ours, theirs, runs=runs, processors=processors)
     if busy:
         _print_comparison(f"{label}, by the clock", mine, other, against, None)
         mine, other, label = Timing([*mine.busy]), Timing([*other.busy]), f"{label}, processors"
@@ -95,6 +106,29 @@ def _print_comparison(label: str, mine: Timing, other: Timing, against: str, tar
 def report(label: str, value: float, show: Callable[[float], str], target: float, note: str) -> None:
     """Print one line for a figure with a bound of its own."""
     print(f"{label:<34} {show(value):>8}  {note}  target {show(target)}: {'met' if value <= target else 'MISSED'}")
+
+
+def processor_seconds(processes: Callable[[], Iterable[int]]) -> Callable[[], float]:
+    """Return a function that reads the processor time of these processes and of those of theirs that have ended."""
+
+    def read() -> float:
+        ticks = 0
+        for process in processes():
+            with suppress(OSError):  # it has just ended
+                ticks += sum(map(int, Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[11:15]))
+        return ticks / os.sysconf("SC_CLK_TCK")
+
+    return read
+
+
+def list_family(process: int | None = None) -> list[int]:
+    """Return a process or this one, those that it has started, and theirs, as Linux lists them."""
+    family = [os.getpid() if process is None else process]
+    for process in family:
+        with suppress(OSError):
+            for thread in Path(f"/proc/{process}/task").iterdir():
+                family += map(int, (thread / "children").read_text().split())
+    return family
 
 
 def peak_beyond(work: Callable[[], object], result_bytes: int, *, warm: bool = True) -> int:

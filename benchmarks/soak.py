@@ -21,9 +21,9 @@ GROWTH = 10**6
 """Bytes by which a process may grow between the first tenth and the end: what Python itself keeps or gives back."""
 
 
-def resident() -> int:
-    """The bytes of memory that this process has now."""
-    for line in Path("/proc/self/status").read_text().splitlines():
+def resident(process: int | str = "self") -> int:
+    """The bytes of memory that a process has now."""
+    for line in Path(f"/proc/{process}/status").read_text().splitlines():
         if line.startswith("VmRSS:"):
             return int(line.split()[1]) * 1024
     raise RuntimeError("the memory of a process is read from /proc, as Linux writes it.")

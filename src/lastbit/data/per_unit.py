@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from functools import reduce
 from typing import Any, ClassVar, Final
@@ -47,6 +47,8 @@ _FINER: Final = 10
 
 _MOST_FLOORED: Final = 4
 """A number is floored by less than so many steps of the finest grid."""
+
+_NONE: Final = np.empty(0, np.int64)
 
 _WORD: Final = (1 << 63) - 1
 """The largest number of 64 bits."""
@@ -93,7 +95,7 @@ class Numbers:
         assert self.ranks is not None  # noqa: S101
         first = self.ranks <= most
         kept: dict[str, Any] = {"steps": self.steps[first], "places": self.places[first]}
-        return replace(self, **kept, most=most, ranks=None, beyond=None, extremes=None)
+        return self._change(**kept, most=most, ranks=None, beyond=None, extremes=None)
 
     def clamp_to(self, bounds: tuple[Fraction, Fraction]) -> Numbers:
         """Return the numbers clamped to nearer bounds, inwards where these are between two steps.
@@ -110,7 +112,7 @@ class Numbers:
             lowest, highest = self.extremes
             below = lowest < max(math.floor(bounds[0] / self.resolution), -_WORD)
             beyond = np.where(highest > high, 1, np.where(below, -1, 0))
-        return replace(self, steps=np.clip(self.steps, low, high), bounds=bounds, beyond=beyond, extremes=None)
+        return self._change(steps=np.clip(self.steps, low, high), bounds=bounds, beyond=beyond, extremes=None)
 
     @property
     def furthest(self) -> NDArray[np.int64]:
@@ -149,15 +151,31 @@ class Numbers:
         sides = self.beyond[self.ranks == 1]
         return count_sides(int((sides < 0).sum()), int((sides > 0).sum()))
 
+    def add_up(self, groups: int) -> list[tuple[int, int]]:
+        """Return the sum of the steps of so many groups, and how many numbers each has; of one, those of all numbers.
+
+        >>> facts = Fraction(1), (Fraction(0), Fraction(9))
+        >>> Numbers(np.array([4, 6, 1]), np.array([0, 0, 1]), (), *facts).add_up(2)
+        [(10, 2), (1, 1)]
+        """
+        # In two halves, so that nothing overflows.
+        parts = self.steps >> 32, self.steps & 0xFFFFFFFF
+        if groups == 1:
+            return [((int(parts[0].sum()) << 32) + int(parts[1].sum()), len(self.steps))]
+        halves = np.zeros((2, groups), np.int64)
+        for row, part in zip(halves, parts, strict=True):
+            np.add.at(row, self.places, part)
+        sizes = np.bincount(self.places, minlength=groups)
+        return [((upper << 32) + lower, n) for upper, lower, n in zip(*halves.tolist(), sizes.tolist(), strict=True)]
+
     @property
     def sum(self) -> Fraction:
         """The exact sum of the numbers. It is private."""
-        # In two halves, so that nothing overflows.
-        upper, lower = int((self.steps >> 32).sum()), int((self.steps & 0xFFFFFFFF).sum())
+        ((total, n),) = self.add_up(1)
         # Where the lower bound is between two steps, numbers were clamped to the step above it. Less so much each of
         # them is between the bounds still, and never above the exact one.
         raised = -self.bounds[0] % self.resolution
-        return ((upper << 32) + lower) * self.resolution - len(self) * raised
+        return total * self.resolution - n * raised
 
     def _require_bound(self) -> None:
         """Refuse numbers of which nobody has said yet how many of a unit count."""
@@ -194,22 +212,18 @@ class Numbers:
 
     def _sums_above(self, groups: int) -> tuple[tuple[Fraction, int], ...]:
         """Return how far the numbers of each group lie above the lower bound, added up, and how many they are."""
-        halves = np.zeros((3, groups), np.int64)
-        parts = self.steps >> 32, self.steps & 0xFFFFFFFF, np.ones_like(self.steps)
-        for row, part in zip(halves, parts, strict=True):
-            np.add.at(row, self.places, part)
         # As in `sum`: a lower bound between two steps is taken off as the step above it. It may be far below all steps.
         lowest = math.ceil(self.bounds[0] / self.resolution)
-        return tuple(
-            (((upper << 32) + lower - n * lowest) * self.resolution, n) for upper, lower, n in halves.T.tolist()
-        )
+        return tuple([((total - n * lowest) * self.resolution, n) for total, n in self.add_up(groups)])
 
     def group_sizes(self, groups: Sequence[Any]) -> Counts:
         """Return how many numbers each of these groups has, with how far one unit moves that."""
         self._require_bound()
         most_items, most_rows = (min(self.most, len(groups)), 1) if self.apart else (1, self.most)
-        sizes = np.bincount(self.places, minlength=len(groups))
-        return Counts(items=groups, values=sizes, sensitivity=most_rows, monotone=True, most_items=most_items)
+        sizes = [n for _, n in self.add_up(len(groups))]
+        return Counts(
+            items=groups, values=np.array(sizes, np.int64), sensitivity=most_rows, monotone=True, most_items=most_items
+        )
 
     def _exact(self, step: Fraction) -> bool:
         """Tell whether sums of the numbers are whole steps: numbers that are not floored are whole numbers."""
@@ -224,7 +238,11 @@ class Numbers:
         """Return the numbers of one item."""
         mask = self.places == place
         own: dict[str, Any] = {"steps": self.steps[mask], "places": self.places[mask]}
-        return replace(self, **own, items=(), ranks=None, beyond=None, extremes=None)
+        return self._change(**own, items=(), ranks=None, beyond=None, extremes=None)
+
+    def _change(self, **changes: Any) -> Numbers:
+        """Return the same numbers with other facts, as arrays of this machine."""
+        return Numbers(**{own.name: getattr(self, own.name) for own in fields(Numbers)} | changes)
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -401,18 +419,26 @@ def _read_numbers(
     converted = [convert_items(items, types[name], name) for name, items in zip(columns, domains, strict=True)]
     task = Task(tuple(columns), unit, of, amount, bound, per, order, (low, high), ranked, lowest, extremes)
     items = combine_domains([column.items for column in converted]) if converted else ()
-    more: list[NDArray[np.int64]]
-    positions, steps, *more = call_engine(table.compute_numbers, task, [column.keys for column in converted])
+    keys = [column.keys for column in converted]
     # A mean of floors is floored once more, and a sum is less by what a lower bound between two steps is raised.
     known = exact and types[of] is INTEGER and grid.numerator == 1 and (per != "mean" or unit is None)
     known = known and ((step or 0) * grid.resolution).denominator == 1
     # So is a decimal with too many digits for the engines, by less than a step.
     floored = Fraction(0) if known else (_MOST_FLOORED - (types[of] is not DECIMAL)) * grid.resolution
     most = most or max(len(items), 1)
+    facts = items, grid.resolution, public_bounds, most, floored
+    find = getattr(table, "find_numbers", None)
+    if find is not None:
+        from lastbit.data.spark.numbers import SparkNumbers
+
+        numbers = Numbers(_NONE, _NONE, *facts, apart=per != "row")
+        return SparkNumbers(call_engine(find, task, keys), (low, high), numbers)
+    more: list[NDArray[np.int64]]
+    positions, steps, *more = call_engine(table.compute_numbers, task, keys)
     lots: dict[str, Any] = {}
     if ranked:
         lots = {"ranks": more[0], **({"extremes": (more[1], more[2])} if extremes else {"beyond": more[1]})}
-    return Numbers(steps, positions, items, grid.resolution, public_bounds, most, floored, **lots, apart=per != "row")
+    return Numbers(steps, positions, *facts, **lots, apart=per != "row")
 
 
 def _draw_bound(

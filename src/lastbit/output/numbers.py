@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
+from operator import sub
 from typing import Any, Final, Literal, TypeGuard
 
 import numpy as np
@@ -63,9 +64,8 @@ class Format:
         last = min(map(_exponent, halves)) - 1 if halves else first - _DIGITS + 1
         if whole and largest < _LARGE:
             return cls(0)
-        smallest = min((number for number in amounts if number), default=largest)
         # Among probabilities a small one is not nothing. Among amounts it is.
-        lost = not halves and largest <= 1 and smallest * 10**_DIGITS < largest
+        lost = not halves and 0 < largest <= 1 and min(filter(None, amounts)) * 10**_DIGITS < largest
         if largest >= _LARGE or 0 < largest < _SMALL or lost:
             return cls(None, max(1, min(first - last + 1, _DIGITS)))
         return cls(min(max(0, -last), _exact_decimals(denominators)))
@@ -141,16 +141,16 @@ class Multiples:
         return [f"{number:,}" for number in rounded] if unit == 1 else [form.point(number) for number in rounded]
 
     def _format(self) -> Format:
+        # The narrowest justifies the most digits.
+        narrowest = min((width for width in set(map(sub, self.highs, self.lows)) if width > 0), default=0)
+        halves = [Fraction(narrowest, 2 * self.ends_below)] if narrowest else []
         amounts, denominators = [], set()
         for steps, below in ((self.steps, self.below), ([*self.lows, *self.highs], self.ends_below)):
             if steps:
-                sizes = set(map(abs, steps))
-                amounts += [Fraction(max(sizes), below), Fraction(min(sizes - {0}, default=0), below)]
-                denominators.add(below // math.gcd(below, *sizes))
-        widths = {high - low for low, high in zip(self.lows, self.highs, strict=True)}
-        # The narrowest justifies the most digits.
-        narrowest = min((width for width in widths if width > 0), default=0)
-        halves = [Fraction(narrowest, 2 * self.ends_below)] if narrowest else []
+                amounts.append(Fraction(max(max(steps), -min(steps)), below))
+                denominators.add(1 if below == 1 else below // math.gcd(below, *steps))
+                if not halves:  # with them, the smallest number changes nothing
+                    amounts.append(Fraction(min(filter(None, map(abs, steps)), default=0), below))
         return Format._of_extremes(amounts, halves, denominators, whole=False)
 
 
@@ -190,12 +190,18 @@ def is_interval(value: object) -> TypeGuard[Interval]:
 
 def are_numbers(column: Sequence[object]) -> bool:
     """Return whether a column holds numbers, and nothing where a number is missing."""
-    return any(value is not None for value in column) and all(value is None or is_number(value) for value in column)
+    return _are_all(column, is_number)
 
 
 def are_intervals(column: Sequence[object]) -> bool:
     """Return whether a column holds intervals, and nothing where an interval is missing."""
-    return any(value is not None for value in column) and all(value is None or is_interval(value) for value in column)
+    return _are_all(column, is_interval)
+
+
+def _are_all(column: Sequence[object], is_one: Callable[[object], bool]) -> bool:
+    """Return whether a column holds something, and only such values; the same value is looked at once."""
+    values = {id(value): value for value in column if value is not None}
+    return bool(values) and all(map(is_one, values.values()))
 
 
 def format_column(
@@ -293,8 +299,11 @@ def _exponent(value: Fraction) -> int:
     """Return the power of ten of the first digit."""
     if not value:
         return 0
-    exponent = len(str(value.numerator)) - len(str(value.denominator)) if _is_short(value) else _long_exponent(value)
-    return exponent if value >= Fraction(10) ** exponent else exponent - 1
+    above, below = value.as_integer_ratio()
+    exponent = len(str(above)) - len(str(below)) if _is_short(value) else _long_exponent(value)
+    # In whole numbers: a fraction would look for common divisors.
+    enough = above >= below * 10**exponent if exponent >= 0 else above * 10**-exponent >= below
+    return exponent if enough else exponent - 1
 
 
 def _is_short(value: Fraction) -> bool:

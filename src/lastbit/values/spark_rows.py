@@ -35,6 +35,12 @@ class SparkRows:
     frame: Any
     read: tuple[tuple[str, Callable[[Any], Any]], ...]
     typed: tuple[str, ...]
+    public: Any = None
+    """Where the items are public, a DataFrame with a row for each of them: to count it counts no rows of people."""
+
+    def count_items(self) -> int:
+        """Return how many items there are."""
+        return int(run_spark((self.frame if self.public is None else self.public).count))
 
     @property
     def keys(self) -> list[str]:

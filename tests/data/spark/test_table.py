@@ -17,6 +17,7 @@ import pytest
 import lastbit as lb
 from lastbit.data.per_unit import per_unit
 from lastbit.data.profiling import profile_units
+from lastbit.data.spark.sums import add_steps, average_steps, join_parts, sum_parts
 from lastbit.estimate.accuracy import laplace_accuracy
 from lastbit.mechanisms.top_k.spark_set import ready_set_selection
 from lastbit.values.spark_rows import TOTAL, SparkRows
@@ -62,12 +63,29 @@ if has_java():
         for per, more in options.items():
             named: dict[str, Any] = {"of": "of", "unit": "unit", "per": per, "bounds": (-2, 8), **more}
             found, expected = (per_unit(each, **named) for each in (frame, other))
+            # Sums are added up in Spark: no number of a person came back for them.
+            sums = found.add_up(max(1, len(found.items)))
+            assert (per, sums, found.sum) == (per, expected.add_up(len(sums)), expected.sum)
+            assert (per, len(found), "steps" in vars(found)) == (per, len(expected), False)
             pairs = [sorted(zip(each.places.tolist(), each.values, strict=True)) for each in (found, expected)]
             assert (per, pairs[0]) == (per, pairs[1])
         few = per_unit(frame, of="of", unit="unit", per="row", most_rows=2, bounds=(-2, 8))
         assert len(few) == 2 + 1 + 1
         one = per_unit(frame, of="of", unit="unit", bounds=(-2, 8), by="group", domain=["x", "y"], most_items=1)
         assert len(one) == 2
+
+    @pytest.mark.filterwarnings("ignore")
+    def test_sums_of_parts_are_the_sums_and_the_means(session: Any) -> None:
+        """The numbers are about as large as 64 bits hold, and their sums are beyond."""
+        low, high = -(1 << 60), 1 << 60
+        for size in (9, 1 << 20, 1 << 41, high):
+            ends = max(low, -size), size
+            numbers = [ends[0], ends[0] + 1, -1, 0, 7, ends[1] - 1, ends[1], ends[1], ends[1]]
+            frame = session.createDataFrame([(number,) for number in numbers], "n long")
+            parts = [f"coalesce({part}, 0L) AS p{i}" for i, part in enumerate(sum_parts("n", *ends))]
+            total, mean, *own = frame.selectExpr(add_steps("n", *ends), average_steps("n", *ends), *parts).collect()[0]
+            assert (int(total), mean) == (sum(numbers), sum(numbers) // len(numbers))
+            assert join_parts(own) == sum(number - ends[0] for number in numbers)
 
     @pytest.mark.filterwarnings("ignore")
     def test_items_that_nobody_listed(session: Any) -> None:

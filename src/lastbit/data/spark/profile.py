@@ -7,6 +7,7 @@ from typing import Any
 from lastbit.data.column_types import ZONED_TIMESTAMP
 from lastbit.data.profiles import ProfileTask
 from lastbit.data.spark.columns import SparkColumns
+from lastbit.data.spark.sums import average_steps
 from lastbit.data.sql import quote_spark_identifier
 
 
@@ -20,9 +21,7 @@ def group_units(frame: Any, columns: SparkColumns, task: ProfileTask) -> Any:
         number = "0L"
         if column.amount is not None:
             chosen.append(f"{columns.steps(column.name, column.amount)} AS {step}")
-            low = column.amount.low
-            # As decimals of 38 digits: a sum of whole numbers may raise where it does not fit. None is below zero.
-            number = f"CAST(sum(CAST({step} - ({low}L) AS DECIMAL(20,0))) div count({step}) + ({low}L) AS BIGINT)"
+            number = average_steps(step, column.amount.low, column.amount.high)
         elif column.measured == "date":
             zoned = columns.column_type(column.name) is ZONED_TIMESTAMP
             day = f"to_utc_timestamp({name}, current_timezone())" if zoned else name

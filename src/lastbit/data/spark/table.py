@@ -6,6 +6,7 @@ The domain is a small table that every executor gets, and only the position of e
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -52,20 +53,22 @@ class SparkTable:
             totals[position] = total
         return totals
 
-    def compute_numbers(self, task: Task, keys: Sequence[Keys]) -> tuple[Integers, Integers]:
+    def find_numbers(self, task: Task, keys: Sequence[Keys]) -> Any:
+        """Return the position of each unit's item, and the unit's number in steps, where they are."""
+        return reduce_rows(self._locate_rows(task, keys), task)
+
+    def compute_numbers(self, task: Task, keys: Sequence[Keys]) -> tuple[Integers, ...]:
         """Compute the position of each unit's item, and the unit's number in steps."""
-        alike = reduce_rows(self._locate_rows(task, keys), task).groupBy("lastbit_position", "lastbit_step").count()
-        positions, steps, times = _fetch_integers(alike.orderBy("lastbit_position", "lastbit_step"))
-        return np.repeat(positions, times), np.repeat(steps, times)
+        return tuple(fetch_integers(self.find_numbers(task, keys)))
 
     def profile(self, task: ProfileTask) -> UnitProfiles:
         """Measure how many rows each unit has, and what it has in each column."""
-        rows, *pairs = _fetch_integers(group_units(self._frame, self._columns, task))
+        rows, *pairs = fetch_integers(group_units(self._frame, self._columns, task))
         return rows, [ColumnProfile(*pair) for pair in zip(pairs[::2], pairs[1::2], strict=True)]
 
     def count_records(self, task: RecordTask, keys: Sequence[Keys]) -> Records:
         """Count how many records have each combination of values of several columns."""
-        return Records(*_fetch_integers(group_records(self._frame, self._columns, task, keys)))
+        return Records(*fetch_integers(group_records(self._frame, self._columns, task, keys)))
 
     def find_items(self, task: Task) -> Callable[[int | None], ItemTotals]:
         """Return a function that counts the items that occur: the executors sort, and only the largest come back."""
@@ -99,7 +102,8 @@ class SparkTable:
             rows = rows.join(items, keys, "left_semi")
         totals = items.join(_group(rows, task, keys), keys, "left")
         zero = f.lit(0).cast("bigint")
-        return domain._spark_rows(task, totals.select(*keys, f.coalesce(TOTAL, zero).alias(TOTAL)))
+        spark_rows = domain._spark_rows(task, totals.select(*keys, f.coalesce(TOTAL, zero).alias(TOTAL)))
+        return replace(spark_rows, public=items)
 
     def _spark_rows(self, task: Task, frame: Any) -> SparkRows:
         keys = _keys(task)
@@ -140,7 +144,7 @@ class SparkTable:
         return rows.where("lastbit_step IS NOT NULL") if left_out else rows
 
 
-def _fetch_integers(frame: Any) -> list[Integers]:
+def fetch_integers(frame: Any) -> list[Integers]:
     """Fetch columns of whole numbers: as Arrow where Spark has it, which takes a tenth of the memory."""
     if hasattr(frame, "toArrow"):
         return [np.asarray(column.combine_chunks(), np.int64) for column in frame.toArrow().columns]

@@ -114,10 +114,8 @@ class MeasuredTopK(MeasuredSelection, Selection):
         """`estimates` as numerators and their one denominator."""
         # In half steps, which are so many parts of 2·denominator.
         above, below = self.resolution.as_integer_ratio()
-        own, gaps = (
-            [2 * above * step for step in self.measurement_steps],
-            [above * (2 * gap + 1) for gap in self.gap_steps],
-        )
+        twice = 2 * above
+        own, gaps = ([twice * step for step in self.measurement_steps], [twice * gap + above for gap in self.gap_steps])
         return temper_steps(own, gaps, 2 * below, self._ratio, self._variance)
 
     @cached_property

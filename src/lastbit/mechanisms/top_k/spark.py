@@ -86,7 +86,7 @@ def ready_selection(
     rows: SparkRows, steps_in: StepsIn, selector: Selector, above: int
 ) -> Callable[[Draw], SparkSelection]:
     """Return a selection among rows, checked as far as that takes no chance."""
-    n = run_spark(rows.frame.count)
+    n = rows.count_items()
     check_enough(selector.k, n)
 
     def select(draw: Draw) -> SparkSelection:
