@@ -112,7 +112,7 @@ def test_a_frame_has_no_name_in_the_books(tmp_path: Path, monkeypatch: pytest.Mo
         lb.ask("count", "visits.csv", join=joined, **asked, **paid)
     assert ledger.account("clinic").spent == 2000
     assert {json.loads(entry.question)["table"][-1] for entry in ledger.history("clinic") if entry.question} == {"-"}
-    with pytest.raises(lb.ParameterError, match="--reuse needs tables that have names"):
+    with pytest.raises(lb.ParameterError, match="--reuse needs a table that has a name"):
         lb.ask("count", "visits.csv", join=regions, reuse=True, **asked, **paid)
     with pytest.raises(lb.ParameterError, match="the table itself"):
         lb.ask("count", "visits.csv", join="budget.db#entries", **asked, **paid)

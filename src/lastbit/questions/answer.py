@@ -57,7 +57,7 @@ class Payer:
             return None
         if reuse and not _has_names(request):
             raise ParameterError(
-                "--reuse needs tables that have names: through - comes another table each time, and a table of a "
+                "--reuse needs a table that has a name: through - comes another table each time, and a table of a "
                 "library has none. Save it as a file first, or leave --reuse out."
             )
         joined = (path for other in request.values.get("join") or () for path in read_joined(other).paths)
