@@ -75,6 +75,18 @@ def test_a_report_keeps_all_facts_and_no_advice(name: str) -> None:
             assert re.search(r"(?<!\w)--?[a-z]", sentence) or sentence in kept
 
 
+def test_a_whole_command_stays_whole_where_somebody_can_run_it() -> None:
+    from lastbit.questions.spelling import spell_notes
+
+    note = "With --most-items all nobody is left out. To ask that: lastbit count v.csv --where 'x = 1. A' --one-each"
+    options = KINDS["count"].options
+    assert spell_notes([note], options, "python") == [
+        "With most_items=\"all\" nobody is left out. To ask that: lastbit count v.csv --where 'x = 1. A' --one-each"
+    ]
+    assert spell_notes([note], options, "page") == ["With “Groups of one person that count”: all nobody is left out."]
+    assert spell_notes([note], options, "report") == []
+
+
 def test_what_somebody_typed_stays_as_it_is() -> None:
     from lastbit.questions.spelling import spell_options
 

@@ -28,7 +28,7 @@ _DASHES: Final = (0, (4, 3))
 _DARKEST: Final = 0.35
 DOTS: Final = 300
 """Dots per inch of a picture of dots, as journals ask for."""
-EXPLANATION: Final = "The wide interval is of all people, the narrow one of the noise alone."
+EXPLANATION: Final = "The wide interval allows for everybody, the narrow one for the noise alone."
 UNCERTAIN: Final = "Dashed: the order of these two is not certain."
 
 

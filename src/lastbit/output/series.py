@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil
 from typing import Any, Final
 
 from lastbit.output.numbers import Interval
@@ -13,6 +14,8 @@ from lastbit.output.table import one_line
 _TALL: Final = 220
 _BLUE: Final = "#3b6fd4"
 _LETTER: Final = 6.5
+_LINE: Final = 14
+"""A slanted label takes so much of the axis."""
 
 
 def draw_series(panel: Panel, top: float) -> tuple[str, float]:
@@ -58,7 +61,9 @@ def draw_series(panel: Panel, top: float) -> tuple[str, float]:
             f'<circle cx="{x(place):.1f}" cy="{y(value or 0):.1f}" r="3" fill="{_BLUE}"/>' for place, value, _ in run
         ]
     slanted = longest * _LETTER > step
-    for place, label in enumerate(labels):
+    # Where labels would lie on each other, only some of the points have one.
+    every = ceil(_LINE / step) if slanted and step else 1
+    for place, label in list(enumerate(labels))[::every]:
         parts.append(_label(x(place), foot + 16, label, slanted=slanted))
     foot += 22 + (longest * _LETTER * 0.72 if slanted else 0)
     if bands[1]:

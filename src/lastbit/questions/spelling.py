@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from lastbit.errors import LastbitError, ParameterError
 from lastbit.questions.group_types import TIMES
 from lastbit.questions.labels import label_of
-from lastbit.questions.option import Face, Option
+from lastbit.questions.option import OWNER, Face, Option
 from lastbit.questions.value_types import quote_literal
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ _VALUE: Final = r"'[^']*'|\"[^\"]*\"|-?\d[\w%-]*(?:[.,:/]+[\w%-]+)*|[\w-]+(?:\.\
 """A quoted text, a number, a range or a list, or the name of a value in capitals."""
 _QUOTED: Final = re.compile(r"(?<!\w)'[^']*'(?!\w)")
 """What somebody typed, as a refusal shows it."""
+_COMMAND: Final = re.compile(r"\blastbit [a-z]+ ")
+"""A whole command, which stays as it is, to the end of the note."""
 _SENTENCES: Final = re.compile(r"(?<=[.!?]) (?=[A-Z“(-])")
 
 
@@ -49,6 +52,7 @@ number”: 0 100 or “A person with several rows counts with”: total others.'
     known = {option.flag: option for option in options}
     spell = _SPELLINGS[face]
     quoted = [match.span() for match in _QUOTED.finditer(text)]
+    quoted += [(match.start(), len(text)) for match in _COMMAND.finditer(text)]
     pieces, place = [], 0
     for match in _FLAG.finditer(text):
         option = known.get(match[0])
@@ -83,11 +87,27 @@ def spell_notes(notes: Sequence[str], options: Iterable[Option], reader: Reader)
     for note in notes:
         sentences = [
             text if reader == "report" else spell_options(text, known.values(), reader)
-            for text in _SENTENCES.split(note)
-            if all(reader in known[flag[0]].faces for flag in _FLAG.finditer(text) if flag[0] in known)
+            for text in _split(note)
+            if _is_for(reader, text, known)
         ]
         spelled += [" ".join(sentences)] if sentences else []
     return spelled
+
+
+def _split(note: str) -> list[str]:
+    """Return the sentences of a note. A command has no sentences in it."""
+    command = _COMMAND.search(note)
+    starts = [0, *(match.end() for match in _SENTENCES.finditer(note)), len(note)]
+    if command is not None:
+        starts = [*(start for start in starts if start <= command.start()), len(note)]
+    return [note[start:end].rstrip() for start, end in pairwise(starts) if note[start:end].strip()]
+
+
+def _is_for(reader: Reader, text: str, known: Mapping[str, Option]) -> bool:
+    """Return whether a reader can do what a sentence advises: its options are open to the face, and so is a command."""
+    if _COMMAND.search(text):
+        return reader in OWNER
+    return all(reader in known[flag[0]].faces for flag in _FLAG.finditer(text) if flag[0] in known)
 
 
 def _find_words(option: Option, text: str) -> str:
