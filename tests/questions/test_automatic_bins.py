@@ -159,6 +159,12 @@ def test_numbers_between_two_steps_of_the_list_are_beyond_the_lower_one(tmp_path
         ("count", {"unit": "who", "edges": {"a": "auto:10001"}}, "at most 10,000"),
         ("histogram", {**AUTO, "bins": 1}, "two automatic bins or more"),
         ("mean", {**AUTO, "bins": None, "edges": {"a": "auto:2"}}, "in count and histogram alone"),
+        (
+            "count",
+            {"unit": "who", "edges": {"a": "auto:2"}, "domain": {"a": [1, 2]}},
+            "nobody knows before the release",
+        ),
+        ("count", {"unit": "who", "edges": {"a": "auto:2"}, "domain": "1,2"}, "nobody knows before the release"),
         ("count", {"unit": "who", "edges": {"a": "auto:2"}, "rho": "1e-30", "epsilon": None}, "larger rho"),
     ],
 )
@@ -180,7 +186,7 @@ def test_a_column_that_holds_no_numbers_is_refused_before_the_charge(tmp_path: P
     with pytest.raises(lb.LastbitError, match="holds dates, and --domain lists months"):
         lb.ask("histogram", str(tmp_path / "w.parquet"), **by_months, **paid)
     for asked in (
-        {"of": "number", "bins": 2, "bounds": "auto"},
+        {"of": "number", "bins": 2, "bounds": "auto"},  # text
         {"of": "day", "bins": 2, "bounds": "auto"},
         {"of": "nothing", "bins": 2, "bounds": "auto"},
     ):

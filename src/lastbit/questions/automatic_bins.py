@@ -69,6 +69,11 @@ class AutomaticBins:
                 f"--{other} does not go with automatic bins, which count people or rows. Leave it out."
             )
         column: str = columns[0]
+        if any(domain.columns or domain.column == column for domain in self.request.typed_domains):
+            raise ParameterError(
+                f"--domain lists groups of {column}, whose bins nobody knows before the release. Leave its list out, "
+                "or type its edges."
+            )
         if count_bins(dict(self.request["edges"])[column]) == 1:
             raise ParameterError("there must be two automatic bins or more: got 1. To count everybody leave bins out.")
         return column
@@ -161,9 +166,6 @@ class AutomaticBins:
 
         kept, unit = keep_rows(table), self.request.rows.unit
         each_row: dict[str, Any] = {} if unit is None else {"per": "row", "most_rows": 1}
-        numbers = read_numbers(
-            self.request.rows, self.column, None, **each_row, resolution=FINE_STEP, ranked=True, extremes=True
-        ).work(kept)
         kind, lot = ClosedBins if self.request["closed"] else OpenBins, ContributionBound.draw(1).key
 
         def count(bounds: Ends, rows: OpenTable) -> Any:
@@ -175,6 +177,9 @@ class AutomaticBins:
 
         # What can be refused is refused now, of no row: the rest is done when the cost is charged.
         count(LIKELY, kept.transform(lambda rows: rows.limit(0)))
+        numbers = read_numbers(
+            self.request.rows, self.column, None, **each_row, resolution=FINE_STEP, ranked=True, extremes=True
+        ).work(kept)
         count_once = cache(lambda bounds: count(bounds, kept))
         chooser: Any = self.mechanism.parts[BOUNDS]
         steps = chooser.round_steps(numbers.furthest, numbers.resolution, numbers.floored)
