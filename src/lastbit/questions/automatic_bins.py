@@ -71,8 +71,8 @@ class AutomaticBins:
         column: str = columns[0]
         if any(domain.columns or domain.column == column for domain in self.request.typed_domains):
             raise ParameterError(
-                f"--domain lists groups of {column}, whose bins nobody knows before the release. Leave the list of this "
-                "column out, or type its edges."
+                f"--domain lists groups of {column}, whose bins nobody knows before the release. Leave its list out, "
+                "or type its edges."
             )
         if count_bins(dict(self.request["edges"])[column]) == 1:
             raise ParameterError("there must be two automatic bins or more: got 1. To count everybody leave bins out.")
