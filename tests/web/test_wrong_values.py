@@ -308,6 +308,20 @@ def test_the_dials_of_the_page_take_anything(dial: str, page: Client) -> None:
             assert answer.status_code in (200, 400), (text[:40], answer.text[-300:])
 
 
+def test_an_accuracy_of_tables_is_bought_in_epsilon(page: Client) -> None:
+    tables = {
+        "topic": "tables",
+        "by": "item",
+        "domain": "item: flu, cold",
+        "edges": "",
+        "from": "within",
+        "within": "20",
+    }
+    assert page.get(f"/plan?{urlencode({**tables, 'delta': '1e-6'})}").status_code == 200
+    answer = page.get(f"/plan?{urlencode({**tables, 'delta': ''})}")
+    assert (answer.status_code, shown_refusal(answer.text)[:40]) == (400, "the page pays in epsilon, which needs a ")
+
+
 def test_groups_are_left_out_where_no_column_of_groups_is_typed() -> None:
     values = read_form({"topic": "mean", "of": "cost", "bounds_low": "0", "bounds_high": "10", "domain": "flu"}, {})
     assert "domain" not in values

@@ -166,6 +166,11 @@ class Kind:
         return self._request(parse_options(planned, values, face, self.name), face)
 
     def _request(self, parsed: dict[str, Any], face: Face) -> Request:
+        if parsed.get("within") is not None and (parsed["epsilon"] is not None or parsed["rho"] is not None):
+            raise ParameterError(
+                "exactly one of --epsilon, --rho and --within must be given: --within says how accurate the answer "
+                "should be, and finds its cost. Leave the others out. Nothing was read and nothing was charged."
+            )
         parsed = self._complete(parsed)
         each_row = takes_rows(parsed)
         return Request(self, {**parsed, "unit": None} if each_row else parsed, face, each_row=each_row)

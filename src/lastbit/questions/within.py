@@ -64,11 +64,6 @@ def price_accuracy(request: Request, units: int) -> Request:
     within = request.values.get("within")
     if within is None:
         return request
-    if request["epsilon"] is not None or request["rho"] is not None:
-        raise ParameterError(
-            "exactly one of --epsilon, --rho and --within must be given: --within says how accurate the answer should "
-            "be, and finds its cost. Leave the others out. Nothing was read and nothing was charged."
-        )
     request = request.change(within=None)
     currency = _choose_currency(request)
     price = find_price(within, lambda amount: request.change(**{currency: amount}).question.accuracy(units))
