@@ -151,3 +151,19 @@ def test_numbers_that_may_be_negative_have_no_limits_around_zero(years: Path) ->
     frame = lb.compare(*means, as_="ratio").to_frame()
     assert frame["low"].isna().all()
     assert frame["high"].isna().all()
+
+
+@pytest.mark.parametrize(("bounds", "below"), [("-30 30", True), ("auto", True), ("0 30", False)])
+def test_json_says_whether_numbers_may_be_negative(bounds: str, below: bool, years: Path, capsys: Any) -> None:
+    answers = []
+    pd.DataFrame({"patient": range(300), "cost": [5, 9, 1] * 100}).to_csv(years / "costs.csv", index=False)
+    words = f"mean costs.csv --unit patient --of cost --bounds {bounds} --epsilon 1 --noun patient,patients"
+    for _ in range(2):
+        assert cli._run([*shlex.split(words), "--json"], debug=False) == 0
+        answers.append(json.loads(capsys.readouterr().out))
+    assert {answer["never_negative"] for answer in answers} == {not below}
+    notes = " ".join(lb.compare(*answers, as_="ratio").report.notes)
+    assert "for these patients, not for patients in general" in notes
+    rows = {"value": [-1], "low": [-2], "high": [1]}
+    ratio = lb.compare({**answers[0], **rows, "exact": {}}, {**answers[1], **rows, "exact": {}}, as_="ratio")
+    assert (ratio.to_frame()["low"].isna() == below).all()

@@ -163,7 +163,7 @@ EDGES: Final = Option(
     "edges",
     EdgeLists(),
     "Group by the numbers of a column, as age 0,18,65 says: under 18, 18 to 64, 65 and over.",
-    server_help='Group by the numbers of columns: {"age": [0, 18, 65]} says under 18, 18 to 64, 65 and over.',
+    server_help="Group by the numbers of columns: age=0,18,65 says under 18, 18 to 64, 65 and over.",
 )
 CLOSED: Final = Option("closed", Flag(), "Leave numbers outside the --edges out.", False)
 OTHERS: Final = Option(

@@ -307,7 +307,7 @@ TOPICS: Final[dict[str, Topic]] = {
                 Field("limit"),
                 Field(
                     "numbers",
-                    choices={_NO: "how far it is above", _YES: "how far it is above, and its number"},
+                    choices={_NO: "no: how far each is above", _YES: "yes, and how far each is above"},
                 ),
                 *_LAST,
             ),
