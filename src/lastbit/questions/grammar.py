@@ -8,7 +8,7 @@ GRAMMAR: Final[dict[str, tuple[str, str]]] = {
     "what": ("", "count, share, sum, mean, median, quantile, top, tables, describe"),
     "of what": ("--of --per --rows --most-rows --bounds --at", "people, rows, or a number of each person"),
     "of whom": (
-        "--unit --split --join --on --let --where --columns",
+        "--unit --most-units --split --join --on --let --where --columns",
         "whose rows are protected, what is made of them, which are read, what is known of columns",
     ),
     "by what": (
