@@ -12,6 +12,7 @@ from typing import Any
 import duckdb
 import pandas as pd
 import polars as pl
+import psycopg
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
@@ -24,6 +25,7 @@ from lastbit.data.files.open_table import open_table
 from lastbit.data.query import pairing
 from lastbit.values.contribution_bound import one_key
 from tests.data.query.test_person_plan import read
+from tests.machine import has_postgres
 from tests.table_readers import make_rows
 
 REGIONS = "zip,region,size\n1,north,5\n2,south,\n4,east,7\n,nowhere,9\n"
@@ -154,6 +156,10 @@ def store_drugs(kind: str, folder: Path) -> Any:
     }[kind]()
 
 
+def visits_frame() -> pd.DataFrame:
+    return pd.DataFrame(PEOPLE, columns=["patient", "zip", "cost"])
+
+
 KINDS = ("sqlite", "duckdb file", "parquet", "csv", "pandas", "polars", "arrow", "relation")
 PAIRS = Counter({("a", 5, "x"): 1, ("a", 5, "y"): 1, ("a", 6, "x"): 1, ("a", 6, "y"): 1, ("b", 7, "z"): 1,
                  ("b", 8, "z"): 1, ("c", 9, None): 1})  # fmt: skip
@@ -162,15 +168,15 @@ PAIRS = Counter({("a", 5, "x"): 1, ("a", 5, "y"): 1, ("a", 6, "x"): 1, ("a", 6, 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("of_rows", ["frame", "file", "database"])
 def test_rows_of_the_same_people_in_any_table(kind: str, of_rows: str, tmp_path: Path) -> None:
-    visits_frame = pd.DataFrame(PEOPLE, columns=["patient", "zip", "cost"])
-    source, table = visits_frame, None
+    frame = visits_frame()
+    source, table = frame, None
     if of_rows == "file":
-        visits_frame.to_parquet(tmp_path / "visits.parquet")
+        frame.to_parquet(tmp_path / "visits.parquet")
         source = str(tmp_path / "visits.parquet")
     if of_rows == "database":
         source, table = str(tmp_path / "visits.duckdb"), "visits"
         with closing(duckdb.connect(source)) as connection:
-            connection.execute("CREATE TABLE visits AS SELECT * FROM visits_frame")
+            connection.execute("CREATE TABLE visits AS SELECT * FROM frame")
     drugs = store_drugs(kind, tmp_path)
     rows = make_rows("-" if of_rows == "frame" else source, unit="patient", join=[drugs], on="patient", table=table)
     selection = ColumnSelection(("patient", "cost", "drug"))
@@ -182,7 +188,7 @@ def test_rows_of_the_same_people_in_any_table(kind: str, of_rows: str, tmp_path:
 
 
 def test_no_row_of_people_is_read_where_columns_are_looked_at(tmp_path: Path) -> None:
-    pd.DataFrame(PEOPLE, columns=["patient", "zip", "cost"]).to_parquet(tmp_path / "v.parquet")
+    visits_frame().to_parquet(tmp_path / "v.parquet")
     rows = make_rows(
         str(tmp_path / "v.parquet"), unit="patient", join=store_drugs("sqlite", tmp_path), on="patient"
     )  # fmt: skip
@@ -233,7 +239,7 @@ def test_a_unit_that_public_facts_name(tmp_path: Path) -> None:
     homes = pd.DataFrame({"patient": ["a", "b", "c"], "home": [1, 1, 2]})
     bills = pd.DataFrame({"home": [1, 2, 2], "bill": [10, 20, 30]})
     rows = make_rows("-", unit="home", join=[homes, bills], on=["patient", "home"])
-    frame = pd.DataFrame(PEOPLE, columns=["patient", "zip", "cost"])
+    frame = visits_frame()
     opened = open_frame_rows(frame, ColumnSelection(("home", "cost", "bill")), rows.plan, "home")
     assert Counter(opened.relation.fetchall()) == Counter(
         [(1, cost, 10) for cost in (5, 6, 7, 8)] + [(2, 9, 20), (2, 9, 30)]
@@ -303,3 +309,26 @@ def test_the_lot_of_a_person_looks_at_no_other_row(monkeypatch: pytest.MonkeyPat
         mixed.shuffle(beside)
         assert lot(1, rows, beside) == alone
     assert len({tuple(lot(key, own, others)) for key in range(5)}) == 5
+
+
+if has_postgres():
+
+    def test_tables_of_postgresql(server: str) -> None:
+        """Both sides of a join may be tables of a server; each column declares its type there."""
+        place = f"postgresql://lastbit@/postgres?host={server}"
+        with psycopg.connect(place, autocommit=True) as connection:
+            connection.execute("DROP TABLE IF EXISTS joined_visits, joined_drugs")
+            connection.execute("CREATE TABLE joined_visits (patient text, zip text, cost int)")
+            connection.execute("CREATE TABLE joined_drugs (patient text, drug text)")
+            with connection.cursor() as cursor:
+                cursor.executemany("INSERT INTO joined_visits VALUES (%s, %s, %s)", PEOPLE)
+                cursor.executemany("INSERT INTO joined_drugs VALUES (%s, %s)", DRUGS)
+        rows = make_rows(place, unit="patient", table="joined_visits", join=f"{place}#joined_drugs", on="patient")
+        selection = ColumnSelection(("patient", "cost", "drug"))
+        opened = open_table(rows.source, selection, rows.table, rows.form, rows.plan)
+        texts = Counter({(patient, str(cost), drug): times for (patient, cost, drug), times in PAIRS.items()})
+        assert Counter(opened.relation.fetchall()) == texts
+        with pytest.raises(lb.LastbitError, match="could not be read"):
+            read(visits_frame(), ("patient", "drug"), join=f"{place}#nothing", on="patient")
+        with pytest.raises(lb.ParameterError, match=r"which of its tables to join.*clinic.db#drugs"):
+            read(visits_frame(), ("patient", "drug"), join=place, on="patient")
