@@ -22,6 +22,7 @@ from lastbit.data.duckdb.relation import ColumnSelection
 from lastbit.data.files.frames import open_frame_rows
 from lastbit.data.files.joining import JoinedTable, JoinPlan
 from lastbit.data.files.open_table import open_table
+from lastbit.data.long_texts import shorten_text
 from lastbit.data.query import pairing
 from lastbit.values.contribution_bound import one_key
 from tests.data.query.test_person_plan import read
@@ -232,6 +233,70 @@ def test_several_tables_one_after_the_other(tmp_path: Path, regions: str) -> Non
         read(visits(tmp_path), columns, join=[regions, states], on="zip")
     with pytest.raises(lb.ParameterError, match="two columns called 'region'"):
         read(visits(tmp_path), columns, join=[regions, regions], on=["zip", "zip"])
+
+
+UNITS = ["1", "01", "1.0", "a", "A", "\u00e9", "e\u0301", None, "a ", "0", "-0", "x" * 11_000, "x" * 11_000 + "y"]
+"""Nearly the same, and no two of them are one person."""
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_random_tables_as_plain_python_joins_them(seed: int) -> None:
+    """Public facts, and two more tables of the same people, joined in any order."""
+    chance = random.Random(seed)
+    own = [(chance.choice(UNITS), chance.choice(["k", "K", "k ", None]), str(n)) for n in range(30)]
+    facts = {"k": "north", "K": None, "q": "south"}
+    drugs = [(chance.choice(UNITS), chance.choice(["x", "y", None])) for _ in range(25)]
+    doses = [(chance.choice(UNITS), chance.choice("pq")) for _ in range(12)]
+
+    def match(rows: list[Any], unit: str | None) -> list[Any]:
+        return [value for who, value in rows if who is not None and who == unit] or [None]
+
+    pairs = [
+        (unit, number, facts.get(key or ""), drug, dose)
+        for unit, key, number in own
+        for drug in match(drugs, unit)
+        for dose in match(doses, unit)
+    ]
+    joined = [(pl.DataFrame([*facts.items()], schema=["k", "region"], orient="row"), "k")]
+    joined += [(pl.DataFrame(drugs, schema=["patient", "drug"], orient="row"), "patient")]
+    joined += [(pl.DataFrame(doses, schema=["patient", "dose"], orient="row"), "patient")]
+    chance.shuffle(joined)
+    options: dict[str, Any] = dict(zip(("join", "on"), map(list, zip(*joined, strict=True)), strict=True))
+    frame = pd.DataFrame(own, columns=["patient", "k", "n"])
+    names = ("patient", "n", "region", "drug", "dose")
+    digests = {unit: shorten_text(unit) for unit in UNITS if unit is not None}
+
+    def expect(rows: list[Any]) -> Counter[Any]:
+        return Counter((digests[unit], *rest) for unit, *rest in rows if unit is not None)
+
+    def known(rows: Counter[Any]) -> Counter[Any]:
+        return Counter({row: times for row, times in rows.items() if row[0] is not None})
+
+    assert known(read(frame, names, **options)) == expect(pairs)
+    distinct = known(read(frame, ("patient", "region", "drug"), distinct=True, **options))
+    assert set(distinct) == set(expect([(unit, region, drug) for unit, _, region, drug, _ in pairs]))
+    per_person = Counter(unit for unit, *_ in pairs)
+    counts = expect([(*row, per_person[row[0]]) for row in pairs])
+    assert read(frame, (*names, "rows"), let={"rows": "count(*)"}, **options) == counts
+
+
+@pytest.mark.parametrize("name", ["lastbit_on", "lastbit_key", "Lastbit_Rank", "lastbit_who", "lastbit_person"])
+def test_no_column_takes_the_place_of_one_that_a_join_makes(name: str) -> None:
+    other = pl.DataFrame({"patient": ["a"], name: ["x"]})
+    with pytest.raises(lb.ParameterError, match="no column may begin with lastbit_"):
+        read(pd.DataFrame({"patient": ["a"]}), ("patient", name), join=[other], on="patient")
+    with pytest.raises(lb.ParameterError, match="no column may begin with lastbit_"):
+        read(pd.DataFrame({"patient": ["a"], name: ["x"]}), ("patient",), join=[other], on=name)
+
+
+def test_objects_that_look_alike_are_two_people() -> None:
+    """1 and 1.0 are one key, and so are the two zeros; text, truth and bytes are others."""
+    units = [1, "1", 1.0, True, b"1", None, float("nan"), 0.0, -0.0]
+    frame = pd.DataFrame({"patient": pd.Series(units, dtype=object), "n": range(len(units))})
+    other = frame.rename(columns={"n": "m"})
+    pairs = Counter((n, m) for _, n, m in read(frame, ("patient", "n", "m"), join=[other], on="patient").elements())
+    same = [(0, 0), (0, 2), (2, 0), (2, 2), (1, 1), (3, 3), (4, 4), (7, 7), (7, 8), (8, 7), (8, 8)]
+    assert pairs == Counter([*same, (5, None), (6, None)])
 
 
 def test_a_unit_that_public_facts_name(tmp_path: Path) -> None:
