@@ -272,7 +272,7 @@ class Cost:
         >>> Cost.of("1/10").of_group(30).epsilon, Cost.zcdp("1/900").of_group(30).rho
         (Fraction(3, 1), Fraction(1, 1))
         >>> Cost(Fraction(1, 10), None, Fraction(1, 10**6)).of_group(30).text
-        'epsilon 3, delta 0.0001814696'
+        'epsilon 3, delta 0.0001814717'
         """
         if not self.delta:
             rho = None if self.stated_rho is None else size * size * self.stated_rho

@@ -11,7 +11,7 @@ GRAMMAR: Final[dict[str, tuple[str, str]]] = {
         "people, rows, different values, or a number of each person",
     ),
     "of whom": (
-        "--unit --split --join --on --let --where --columns",
+        "--unit --most-units --split --join --on --let --where --columns",
         "whose rows are protected, what is made of them, which are read, what is known of columns",
     ),
     "by what": (

@@ -12,6 +12,7 @@ from typing import Any
 import duckdb
 import pandas as pd
 import polars as pl
+import psycopg
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
@@ -21,9 +22,11 @@ from lastbit.data.duckdb.relation import ColumnSelection
 from lastbit.data.files.frames import open_frame_rows
 from lastbit.data.files.joining import JoinedTable, JoinPlan
 from lastbit.data.files.open_table import open_table
+from lastbit.data.long_texts import shorten_text
 from lastbit.data.query import pairing
 from lastbit.values.contribution_bound import one_key
 from tests.data.query.test_person_plan import read
+from tests.machine import has_postgres
 from tests.table_readers import make_rows
 
 REGIONS = "zip,region,size\n1,north,5\n2,south,\n4,east,7\n,nowhere,9\n"
@@ -154,6 +157,10 @@ def store_drugs(kind: str, folder: Path) -> Any:
     }[kind]()
 
 
+def visits_frame() -> pd.DataFrame:
+    return pd.DataFrame(PEOPLE, columns=["patient", "zip", "cost"])
+
+
 KINDS = ("sqlite", "duckdb file", "parquet", "csv", "pandas", "polars", "arrow", "relation")
 PAIRS = Counter({("a", 5, "x"): 1, ("a", 5, "y"): 1, ("a", 6, "x"): 1, ("a", 6, "y"): 1, ("b", 7, "z"): 1,
                  ("b", 8, "z"): 1, ("c", 9, None): 1})  # fmt: skip
@@ -162,15 +169,15 @@ PAIRS = Counter({("a", 5, "x"): 1, ("a", 5, "y"): 1, ("a", 6, "x"): 1, ("a", 6, 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("of_rows", ["frame", "file", "database"])
 def test_rows_of_the_same_people_in_any_table(kind: str, of_rows: str, tmp_path: Path) -> None:
-    visits_frame = pd.DataFrame(PEOPLE, columns=["patient", "zip", "cost"])
-    source, table = visits_frame, None
+    frame = visits_frame()
+    source, table = frame, None
     if of_rows == "file":
-        visits_frame.to_parquet(tmp_path / "visits.parquet")
+        frame.to_parquet(tmp_path / "visits.parquet")
         source = str(tmp_path / "visits.parquet")
     if of_rows == "database":
         source, table = str(tmp_path / "visits.duckdb"), "visits"
         with closing(duckdb.connect(source)) as connection:
-            connection.execute("CREATE TABLE visits AS SELECT * FROM visits_frame")
+            connection.execute("CREATE TABLE visits AS SELECT * FROM frame")
     drugs = store_drugs(kind, tmp_path)
     rows = make_rows("-" if of_rows == "frame" else source, unit="patient", join=[drugs], on="patient", table=table)
     selection = ColumnSelection(("patient", "cost", "drug"))
@@ -182,7 +189,7 @@ def test_rows_of_the_same_people_in_any_table(kind: str, of_rows: str, tmp_path:
 
 
 def test_no_row_of_people_is_read_where_columns_are_looked_at(tmp_path: Path) -> None:
-    pd.DataFrame(PEOPLE, columns=["patient", "zip", "cost"]).to_parquet(tmp_path / "v.parquet")
+    visits_frame().to_parquet(tmp_path / "v.parquet")
     rows = make_rows(
         str(tmp_path / "v.parquet"), unit="patient", join=store_drugs("sqlite", tmp_path), on="patient"
     )  # fmt: skip
@@ -228,12 +235,76 @@ def test_several_tables_one_after_the_other(tmp_path: Path, regions: str) -> Non
         read(visits(tmp_path), columns, join=[regions, regions], on=["zip", "zip"])
 
 
+UNITS = ["1", "01", "1.0", "a", "A", "\u00e9", "e\u0301", None, "a ", "0", "-0", "x" * 11_000, "x" * 11_000 + "y"]
+"""Nearly the same, and no two of them are one person."""
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_random_tables_as_plain_python_joins_them(seed: int) -> None:
+    """Public facts, and two more tables of the same people, joined in any order."""
+    chance = random.Random(seed)
+    own = [(chance.choice(UNITS), chance.choice(["k", "K", "k ", None]), str(n)) for n in range(30)]
+    facts = {"k": "north", "K": None, "q": "south"}
+    drugs = [(chance.choice(UNITS), chance.choice(["x", "y", None])) for _ in range(25)]
+    doses = [(chance.choice(UNITS), chance.choice("pq")) for _ in range(12)]
+
+    def match(rows: list[Any], unit: str | None) -> list[Any]:
+        return [value for who, value in rows if who is not None and who == unit] or [None]
+
+    pairs = [
+        (unit, number, facts.get(key or ""), drug, dose)
+        for unit, key, number in own
+        for drug in match(drugs, unit)
+        for dose in match(doses, unit)
+    ]
+    joined = [(pl.DataFrame([*facts.items()], schema=["k", "region"], orient="row"), "k")]
+    joined += [(pl.DataFrame(drugs, schema=["patient", "drug"], orient="row"), "patient")]
+    joined += [(pl.DataFrame(doses, schema=["patient", "dose"], orient="row"), "patient")]
+    chance.shuffle(joined)
+    options: dict[str, Any] = dict(zip(("join", "on"), map(list, zip(*joined, strict=True)), strict=True))
+    frame = pd.DataFrame(own, columns=["patient", "k", "n"])
+    names = ("patient", "n", "region", "drug", "dose")
+    digests = {unit: shorten_text(unit) for unit in UNITS if unit is not None}
+
+    def expect(rows: list[Any]) -> Counter[Any]:
+        return Counter((digests[unit], *rest) for unit, *rest in rows if unit is not None)
+
+    def known(rows: Counter[Any]) -> Counter[Any]:
+        return Counter({row: times for row, times in rows.items() if row[0] is not None})
+
+    assert known(read(frame, names, **options)) == expect(pairs)
+    distinct = known(read(frame, ("patient", "region", "drug"), distinct=True, **options))
+    assert set(distinct) == set(expect([(unit, region, drug) for unit, _, region, drug, _ in pairs]))
+    per_person = Counter(unit for unit, *_ in pairs)
+    counts = expect([(*row, per_person[row[0]]) for row in pairs])
+    assert read(frame, (*names, "rows"), let={"rows": "count(*)"}, **options) == counts
+
+
+@pytest.mark.parametrize("name", ["lastbit_on", "lastbit_key", "Lastbit_Rank", "lastbit_who", "lastbit_person"])
+def test_no_column_takes_the_place_of_one_that_a_join_makes(name: str) -> None:
+    other = pl.DataFrame({"patient": ["a"], name: ["x"]})
+    with pytest.raises(lb.ParameterError, match="no column may begin with lastbit_"):
+        read(pd.DataFrame({"patient": ["a"]}), ("patient", name), join=[other], on="patient")
+    with pytest.raises(lb.ParameterError, match="no column may begin with lastbit_"):
+        read(pd.DataFrame({"patient": ["a"], name: ["x"]}), ("patient",), join=[other], on=name)
+
+
+def test_objects_that_look_alike_are_two_people() -> None:
+    """1 and 1.0 are one key, and so are the two zeros; text, truth and bytes are others."""
+    units = [1, "1", 1.0, True, b"1", None, float("nan"), 0.0, -0.0]
+    frame = pd.DataFrame({"patient": pd.Series(units, dtype=object), "n": range(len(units))})
+    other = frame.rename(columns={"n": "m"})
+    pairs = Counter((n, m) for _, n, m in read(frame, ("patient", "n", "m"), join=[other], on="patient").elements())
+    same = [(0, 0), (0, 2), (2, 0), (2, 2), (1, 1), (3, 3), (4, 4), (7, 7), (7, 8), (8, 7), (8, 8)]
+    assert pairs == Counter([*same, (5, None), (6, None)])
+
+
 def test_a_unit_that_public_facts_name(tmp_path: Path) -> None:
     """The households of people are public here: then both tables hold rows of households."""
     homes = pd.DataFrame({"patient": ["a", "b", "c"], "home": [1, 1, 2]})
     bills = pd.DataFrame({"home": [1, 2, 2], "bill": [10, 20, 30]})
     rows = make_rows("-", unit="home", join=[homes, bills], on=["patient", "home"])
-    frame = pd.DataFrame(PEOPLE, columns=["patient", "zip", "cost"])
+    frame = visits_frame()
     opened = open_frame_rows(frame, ColumnSelection(("home", "cost", "bill")), rows.plan, "home")
     assert Counter(opened.relation.fetchall()) == Counter(
         [(1, cost, 10) for cost in (5, 6, 7, 8)] + [(2, 9, 20), (2, 9, 30)]
@@ -303,3 +374,26 @@ def test_the_lot_of_a_person_looks_at_no_other_row(monkeypatch: pytest.MonkeyPat
         mixed.shuffle(beside)
         assert lot(1, rows, beside) == alone
     assert len({tuple(lot(key, own, others)) for key in range(5)}) == 5
+
+
+if has_postgres():
+
+    def test_tables_of_postgresql(server: str) -> None:
+        """Both sides of a join may be tables of a server; each column declares its type there."""
+        place = f"postgresql://lastbit@/postgres?host={server}"
+        with psycopg.connect(place, autocommit=True) as connection:
+            connection.execute("DROP TABLE IF EXISTS joined_visits, joined_drugs")
+            connection.execute("CREATE TABLE joined_visits (patient text, zip text, cost int)")
+            connection.execute("CREATE TABLE joined_drugs (patient text, drug text)")
+            with connection.cursor() as cursor:
+                cursor.executemany("INSERT INTO joined_visits VALUES (%s, %s, %s)", PEOPLE)
+                cursor.executemany("INSERT INTO joined_drugs VALUES (%s, %s)", DRUGS)
+        rows = make_rows(place, unit="patient", table="joined_visits", join=f"{place}#joined_drugs", on="patient")
+        selection = ColumnSelection(("patient", "cost", "drug"))
+        opened = open_table(rows.source, selection, rows.table, rows.form, rows.plan)
+        texts = Counter({(patient, str(cost), drug): times for (patient, cost, drug), times in PAIRS.items()})
+        assert Counter(opened.relation.fetchall()) == texts
+        with pytest.raises(lb.LastbitError, match="could not be read"):
+            read(visits_frame(), ("patient", "drug"), join=f"{place}#nothing", on="patient")
+        with pytest.raises(lb.ParameterError, match=r"which of its tables to join.*clinic.db#drugs"):
+            read(visits_frame(), ("patient", "drug"), join=place, on="patient")
