@@ -429,7 +429,7 @@ def _read_numbers(
     facts = items, grid.resolution, public_bounds, most, floored
     find = getattr(table, "find_numbers", None)
     if find is not None:
-        from lastbit.data.spark.numbers import SparkNumbers
+        from lastbit.data.spark.per_unit import SparkNumbers
 
         numbers = Numbers(_NONE, _NONE, *facts, apart=per != "row")
         return SparkNumbers(call_engine(find, task, keys), (low, high), numbers)

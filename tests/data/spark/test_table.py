@@ -17,7 +17,7 @@ import pytest
 import lastbit as lb
 from lastbit.data.per_unit import per_unit
 from lastbit.data.profiling import profile_units
-from lastbit.data.spark.sums import add_steps, average_steps, join_parts, sum_parts
+from lastbit.data.spark.integers import add_steps, average_steps, join_parts, sum_parts
 from lastbit.estimate.accuracy import laplace_accuracy
 from lastbit.mechanisms.top_k.spark_set import ready_set_selection
 from lastbit.values.spark_rows import TOTAL, SparkRows

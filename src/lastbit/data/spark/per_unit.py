@@ -1,12 +1,18 @@
-"""One number for each unit, as a job of Spark."""
+"""One number for each unit, as a job of Spark: sums are added up there, and no number comes back for them."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
+import numpy as np
+
+from lastbit.data.engines import call_engine
+from lastbit.data.per_unit import Numbers
 from lastbit.data.spark.bound import keep_items, keep_rows
-from lastbit.data.spark.sums import add_steps, average_steps
-from lastbit.data.table import Task
+from lastbit.data.spark.integers import add_steps, average_steps, fetch_integers, join_parts, sum_parts
+from lastbit.data.table import Integers, Task
+
+_ARRAYS: Final = ("steps", "places")
 
 
 def reduce_rows(rows: Any, task: Task) -> Any:
@@ -37,3 +43,46 @@ def reduce_rows(rows: Any, task: Task) -> Any:
     if task.bound is not None:
         rows = keep_items(rows, ["lastbit_position"], task.bound)
     return rows.select("lastbit_position", "lastbit_step")
+
+
+class SparkNumbers(Numbers):
+    """Numbers that stay in Spark until somebody asks for each of them, as a quantile does."""
+
+    def __init__(self, rows: Any, ends: tuple[int, int], facts: Numbers) -> None:
+        """Hold rows with a position and a step between two ends; all else is that of other numbers."""
+        own = {name: value for name, value in vars(facts).items() if name not in _ARRAYS}
+        vars(self).update(own | {"_rows": rows, "_ends": ends, "_sums": {}})
+
+    def __getattr__(self, name: str) -> Any:
+        """Return all numbers or their places. Of equal ones Spark hands over one, and how many they are."""
+        if name not in _ARRAYS:
+            raise AttributeError(name)
+        places, steps, times = call_engine(self._fetch)
+        # Spark's own order depends on all rows.
+        order = np.lexsort((steps, places))
+        for array, values in zip(_ARRAYS, (steps, places), strict=True):
+            vars(self)[array] = np.repeat(values[order], times[order])
+        return vars(self)[name]
+
+    def _fetch(self) -> list[Integers]:
+        return fetch_integers(self._rows.groupBy("lastbit_position", "lastbit_step").count())
+
+    def add_up(self, groups: int) -> list[tuple[int, int]]:
+        """Return the sum of the steps of so many groups, and how many numbers each has, as one job of Spark."""
+        if groups not in self._sums:
+            self._sums[groups] = call_engine(self._add_up, groups)
+        return list(self._sums[groups])
+
+    def _add_up(self, groups: int) -> list[tuple[int, int]]:
+        from pyspark.sql import functions as f
+
+        rows = self._rows.groupBy(*(["lastbit_position"] if groups > 1 else []))
+        parts = [f.expr(f"coalesce({part}, 0L)") for part in sum_parts("lastbit_step", *self._ends)]
+        sums = [(0, 0)] * groups
+        for row in rows.agg(f.count(f.lit(1)), *parts).collect():
+            place, n, *own = row if groups > 1 else (0, *row)
+            sums[place] = join_parts(own) + n * self._ends[0], n
+        return sums
+
+    def __len__(self) -> int:
+        return self.add_up(1)[0][1]

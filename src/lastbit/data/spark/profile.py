@@ -7,7 +7,7 @@ from typing import Any
 from lastbit.data.column_types import ZONED_TIMESTAMP
 from lastbit.data.profiles import ProfileTask
 from lastbit.data.spark.columns import SparkColumns
-from lastbit.data.spark.sums import average_steps
+from lastbit.data.spark.integers import average_steps
 from lastbit.data.sql import quote_spark_identifier
 
 

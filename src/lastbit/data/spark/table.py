@@ -16,6 +16,7 @@ from lastbit.data.profiles import ColumnProfile, ProfileTask, UnitProfiles
 from lastbit.data.records import Records, RecordTask
 from lastbit.data.spark.bound import keep_items
 from lastbit.data.spark.columns import SparkColumns
+from lastbit.data.spark.integers import fetch_integers
 from lastbit.data.spark.per_unit import reduce_rows
 from lastbit.data.spark.profile import group_units
 from lastbit.data.spark.records import group_records
@@ -142,14 +143,6 @@ class SparkTable:
         rows = self._frame.selectExpr(*chosen)
         left_out = task.amount is not None and task.amount.missing is None
         return rows.where("lastbit_step IS NOT NULL") if left_out else rows
-
-
-def fetch_integers(frame: Any) -> list[Integers]:
-    """Fetch columns of whole numbers: as Arrow where Spark has it, which takes a tenth of the memory."""
-    if hasattr(frame, "toArrow"):
-        return [np.asarray(column.combine_chunks(), np.int64) for column in frame.toArrow().columns]
-    rows = np.array([tuple(row) for row in frame.collect()], np.int64).reshape(-1, len(frame.columns))
-    return list(rows.T)
 
 
 def _keys(task: Task) -> list[str]:

@@ -1,8 +1,12 @@
-"""Sums of whole numbers in Spark's SQL that no number of rows takes beyond 64 bits: numbers are added up in parts."""
+"""Whole numbers of Spark: sums that no number of rows takes beyond 64 bits, as parts, and how columns are fetched."""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
+
+import numpy as np
+
+from lastbit.data.table import Integers
 
 _BITS: Final = 21
 """Bits of a part: 2^41 rows add up to less than 2^63. A sum of decimals takes four times as long."""
@@ -46,3 +50,11 @@ def average_steps(step: str, low: int, high: int) -> str:
         quotient = f"({quotient} * {1 << _BITS}L + {whole})" if quotient else whole
         rest = f"{number} % count({step})"
     return f"({quotient} + ({low}L))"
+
+
+def fetch_integers(frame: Any) -> list[Integers]:
+    """Fetch columns of whole numbers: as Arrow where Spark has it, which takes a tenth of the memory."""
+    if hasattr(frame, "toArrow"):
+        return [np.asarray(column.combine_chunks(), np.int64) for column in frame.toArrow().columns]
+    rows = np.array([tuple(row) for row in frame.collect()], np.int64).reshape(-1, len(frame.columns))
+    return list(rows.T)
