@@ -89,6 +89,21 @@ def test_items_that_nobody_listed_have_the_noise_of_a_public_list(corner: dict[s
     assert found._rate == found._selector.rate
 
 
+@pytest.mark.parametrize("currency", CURRENCY)
+@pytest.mark.parametrize("k", [2, 3])
+def test_a_ranking_is_so_many_picks_each_at_its_share(currency: str, k: int) -> None:
+    """One pick is followed above, and uses all of its cost. Several use less of theirs than a fault would add."""
+    one, many = price(currency, 4), price(currency, 4 * k)
+    if currency == "rho":
+        many = {"rho": k * one["rho"]}
+    single, several = (
+        lb.DiscoverRanking(k=picks, delta="1/1000", sensitivity=2, most_items=2, **cost)
+        for picks, cost in ((1, one), (k, many))
+    )
+    assert several._rate == single._rate
+    assert abs(several.cost.rho / (k * single.cost.rho) - 1) < Fraction(1, 10**9)
+
+
 ELSEWHERE = {
     "Snapping": "test_snapping has the exact law of each setting, and an epsilon is its only currency",
     "PrivateSelection": "test_private_selection has all laws of the number of rounds, at the cost of a candidate",

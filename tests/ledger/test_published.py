@@ -287,6 +287,23 @@ def test_what_was_published_cannot_be_changed_unnoticed(place: str) -> None:
     assert ledger.account("clinic").spent == 1
 
 
+def test_the_releases_of_two_entries_cannot_be_exchanged_with_their_digests(tmp_path: Path) -> None:
+    place = str(tmp_path / "budget.db")
+    ledger = lb.Ledger(place)
+    ledger.create("clinic", epsilon=9)
+    for query in ("worst", "worst of all"):
+        ledger.release("clinic", lb.NoisyMax(epsilon=1), COUNTS, query=query)
+    other = "(select {} from before where before.id = 5 - lastbit_entries.id)"
+    columns = ", ".join(f"{column} = {other.format(column)}" for column in ("published", "published_digest"))
+    change(place, "create table before as select * from lastbit_entries")
+    change(place, f"update lastbit_entries set {columns} where id > 1")
+    assert ledger.verify() == tuple(
+        f"what entry {entry} of 'clinic' published does not fit its digest: it was changed." for entry in (2, 3)
+    )
+    with pytest.raises(lb.LedgerError, match="the books of 'clinic' are damaged"):
+        ledger.published(3)
+
+
 def ask(ledger: lb.Ledger, mechanism: Any = None, values: Any = COUNTS, **options: Any) -> Any:
     options = {"query": "visits by diagnosis", "reuse": True} | options
     return ledger.release("clinic", mechanism or lb.NoisyTopK(k=1, epsilon="1/10"), values, **options)
@@ -325,6 +342,8 @@ OTHERS: dict[str, dict[str, Any]] = {
         "values": lb.Counts(items=COUNTS.items, values=[120, 80, 7], sensitivity=2, monotone=True),
         "mechanism": lb.NoisyTopK(k=1, epsilon="1/10", sensitivity=2),
     },
+    "grid": {"values": lb.Counts(items=COUNTS.items, values=[120, 80, 7], resolution="1/2", monotone=True)},
+    "bound": {"values": lb.Counts(items=COUNTS.items, values=[120, 80, 7], most_items=2, monotone=True)},
     "bare values": {"values": [120, 80, 7]},
     "without reuse": {"reuse": False},
 }
