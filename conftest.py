@@ -10,10 +10,7 @@ from typing import Any
 
 import pytest
 
-from lastbit import Sampler
-from lastbit.mechanisms import mechanism
-from lastbit.values import contribution_bound
-from tests.fixed_words import FixedWords
+from tests.fixed_words import draw_fixed_words
 from tests.machine import missing
 from tests.postgres_server import Server
 
@@ -26,10 +23,7 @@ def same_words(request: pytest.FixtureRequest) -> Iterator[None]:
     Other processes, Spark's workers and tests that build a `Sampler()` or `SystemBits()` themselves have the system's
     randomness.
     """
-    name = f"{request.node.path.name} {request.node.name}"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(mechanism, "_SYSTEM", Sampler(FixedWords(name)))
-        patch.setattr(contribution_bound, "secrets", FixedWords(f"{name} key"))
+    with draw_fixed_words(f"{request.node.path.name} {request.node.name}"):
         yield
 
 

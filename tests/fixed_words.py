@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numpy as np
+import pytest
 from numpy.typing import NDArray
+
+from lastbit import Sampler
+from lastbit.mechanisms import mechanism
+from lastbit.values import contribution_bound
 
 
 class FixedWords:
@@ -18,3 +26,12 @@ class FixedWords:
     def randbits(self, bits: int) -> int:
         """As `secrets` has it."""
         return int(self.words(1)[0]) >> (64 - bits)
+
+
+@contextmanager
+def draw_fixed_words(name: str) -> Iterator[None]:
+    """Releases without a draw of their own take their words from this tape, and so does the key of a bound."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(mechanism, "_SYSTEM", Sampler(FixedWords(name)))
+        patch.setattr(contribution_bound, "secrets", FixedWords(f"{name} key"))
+        yield

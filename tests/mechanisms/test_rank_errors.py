@@ -80,13 +80,15 @@ def test_nothing_is_written_beside_the_counts() -> None:
 def tapes_at_cuts(rule: RankError, values: np.ndarray, low: int, high: int) -> list[list[int]]:
     """Tapes whose first word lies at, just below or just above where a class begins that is not too far away."""
     sizes, errors = rule.classes(values, low, high)
-    r, weights = rule.rate.fraction, []
-    for size, error in zip(sizes.tolist(), errors.tolist(), strict=True):
-        weights.append(size * r**error if error < 400 else Fraction(0))
-    total, running, words = sum(weights), Fraction(0), {0, 1, (1 << 64) - 1}
+    r, far = rule.rate.fraction, 400
+    powers = [r.numerator**error * r.denominator ** (far - error) for error in range(far)]
+    weights = [
+        size * sum(powers[error : error + 1]) for size, error in zip(sizes.tolist(), errors.tolist(), strict=True)
+    ]
+    total, running, words = sum(weights), 0, {0, 1, (1 << 64) - 1}
     for weight in weights:
         running += weight
-        cut = int(running / total * (1 << 64))
+        cut = (running << 64) // total
         words |= {word for word in (cut - 1, cut, cut + 1) if 0 <= word < 1 << 64}
     return [[word, second, 0, *[5] * 8] for word in sorted(words) for second in (0, 1 << 63, (1 << 64) - 1)]
 

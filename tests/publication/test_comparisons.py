@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import pytest
 
@@ -21,11 +22,9 @@ as = "percent"
 
 
 @pytest.fixture
-def path(tmp_path):
-    path = make_study(tmp_path, TEXT.replace("epsilon = 3", "epsilon = 1").replace("2024", "2023"))
-    lb.Publication.from_file(path).run(tmp_path / "earlier")
-    path.write_text(path.read_text().replace("2023", "2024") + COMPARE)
-    return path
+def path(tmp_path, earlier):
+    shutil.copytree(earlier, tmp_path / "earlier")
+    return make_study(tmp_path, TEXT.replace("epsilon = 3", "epsilon = 1") + COMPARE)
 
 
 def test_a_comparison_is_published_beside_the_answers_and_verified(tmp_path, path):

@@ -110,17 +110,14 @@ def floats_among(values: Any) -> NDArray[np.floating[Any]]:
     return np.fromiter((value if isinstance(value, float) else np.nan for value in values), np.float64, len(values))
 
 
-def whole_by_type(values: Any, grid: Grid) -> bool:
+def whole_flat(values: Any, flat: Any, grid: Grid) -> bool:
     """Return whether records are known to be whole steps of a grid, by their types. A missing record is of any type.
 
-    >>> whole_by_type([3, float("nan"), "n/a", None], Grid(1)), whole_by_type([3, 4.0], Grid(1))
+    flat: what `numbers_of` gives for the records.
+
+    >>> whole_flat([3, None], numbers_of([3, None]), Grid(1)), whole_flat([3, 4.0], numbers_of([3, 4.0]), Grid(1))
     (True, False)
     """
-    return whole_flat(values, numbers_of(values), grid)
-
-
-def whole_flat(values: Any, flat: Any, grid: Grid) -> bool:
-    """Return `whole_by_type` of records for which `numbers_of` gives `flat`."""
     if isinstance(flat, list):
         return lies_on([None if _is_nan(value) else value for value in flat], grid)
     return lies_on(flat if isinstance(values, list | tuple) else values, grid)
