@@ -18,6 +18,7 @@ from lastbit import cli
 from lastbit.questions.identity import identity_of
 from lastbit.questions.kinds import KINDS
 from lastbit.questions.plan import find_cost, make_plan
+from lastbit.web.forms import read_form
 
 EDGES = [0, 18, 65]
 REGIONS = ["north", "south"]
@@ -229,10 +230,12 @@ def test_the_page_takes_columns_and_their_values_in_lines() -> None:
         "by": "region, month", "domain": "region: north, south\nmonth: 2024-01..2024-03", "epsilon": "1",
         "edges": "age=0,18,65; cost=0,10", "delta": "1e-6", "ways": "2",
     }  # fmt: skip
-    request = KINDS["tables"].parse(asked, "page", {"source": ["visits.csv"], "unit": "patient"})
+    table = {"source": ["visits.csv"], "unit": "patient"}
+    request = KINDS["tables"].parse(read_form({"topic": "tables", **asked}, {}), "page", table)
     assert request.question.mechanism.parts["answer"].shape.sizes == (2, 3, 3, 2)
-    with pytest.raises(lb.ParameterError, match="one column a line"):
-        KINDS["tables"].parse({**asked, "domain": "region: north, south\nf, m"}, "page", {"source": ["visits.csv"]})
+    with pytest.raises(lb.ParameterError, match="once for each --by"):
+        torn = read_form({"topic": "tables", **asked, "domain": "region: north, south\nf, m"}, {})
+        _ = KINDS["tables"].parse(torn, "page", table).question
 
 
 def test_one_table_a_total_and_a_pivot_are_of_all_people() -> None:
