@@ -231,11 +231,13 @@ def test_the_page_takes_columns_and_their_values_in_lines() -> None:
         "edges": "age=0,18,65; cost=0,10", "delta": "1e-6", "ways": "2",
     }  # fmt: skip
     table = {"source": ["visits.csv"], "unit": "patient"}
-    request = KINDS["tables"].parse(read_form({"topic": "tables", **asked}, {}), "page", table)
+    values = {**read_form({"topic": "tables", **asked}, {}), "epsilon": "1"}
+    request = KINDS["tables"].parse(values, "page", table)
     assert request.question.mechanism.parts["answer"].shape.sizes == (2, 3, 3, 2)
+    torn = read_form({"topic": "tables", **asked, "domain": "region: north, south\nf, m"}, {})
+    request = KINDS["tables"].parse({**torn, "epsilon": "1"}, "page", table)
     with pytest.raises(lb.ParameterError, match="once for each --by"):
-        torn = read_form({"topic": "tables", **asked, "domain": "region: north, south\nf, m"}, {})
-        _ = KINDS["tables"].parse(torn, "page", table).question
+        _ = request.question
 
 
 def test_one_table_a_total_and_a_pivot_are_of_all_people() -> None:
