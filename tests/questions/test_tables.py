@@ -19,6 +19,7 @@ from lastbit import cli
 from lastbit.questions.identity import identity_of
 from lastbit.questions.kinds import KINDS
 from lastbit.questions.plan import make_plan, plan_accuracy
+from lastbit.web.forms import read_form
 
 EDGES = [0, 18, 65]
 REGIONS = ["north", "south"]
@@ -232,10 +233,14 @@ def test_the_page_takes_columns_and_their_values_in_lines() -> None:
         "by": "region, month", "domain": "region: north, south\nmonth: 2024-01..2024-03", "epsilon": "1",
         "edges": "age=0,18,65; cost=0,10", "delta": "1e-6", "ways": "2",
     }  # fmt: skip
-    request = KINDS["tables"].parse(asked, "page", {"source": ["visits.csv"], "unit": "patient"})
+    table = {"source": ["visits.csv"], "unit": "patient"}
+    values = {**read_form({"topic": "tables", **asked}, {}), "epsilon": "1"}
+    request = KINDS["tables"].parse(values, "page", table)
     assert request.question.mechanism.parts["answer"].shape.sizes == (2, 3, 3, 2)
-    with pytest.raises(lb.ParameterError, match="one column a line"):
-        KINDS["tables"].parse({**asked, "domain": "region: north, south\nf, m"}, "page", {"source": ["visits.csv"]})
+    torn = read_form({"topic": "tables", **asked, "domain": "region: north, south\nf, m"}, {})
+    request = KINDS["tables"].parse({**torn, "epsilon": "1"}, "page", table)
+    with pytest.raises(lb.ParameterError, match="once for each --by"):
+        _ = request.question
 
 
 def test_one_table_a_total_and_a_pivot_are_of_all_people() -> None:
