@@ -56,10 +56,11 @@ def parse(case: str, **more: Any) -> Any:
 @pytest.mark.parametrize("case", ASKED)
 def test_the_accuracy_is_reached_at_the_least_cost(case: str) -> None:
     units = ASKED[case][1].get("people", 1000)
-    bought = buy_accuracy(parse(case, within=9))
+    wish = 90 if case == "sum" else 9
+    bought = buy_accuracy(parse(case, within=wish))
     ((currency, price),) = bought.cost.items()
     assert currency == ("rho" if case == "tables" else "epsilon")
-    assert bought.question.accuracy(units).within <= 9
+    assert bought.question.accuracy(units).within <= wish
     # It has four digits: one step less in the last is too little.
     digits = Fraction(price)
     step = Fraction(1)
@@ -68,10 +69,10 @@ def test_the_accuracy_is_reached_at_the_least_cost(case: str) -> None:
     while digits / step < 10**3:
         step /= 10
     assert (digits / step).denominator == 1
-    assert bought.change(**{currency: digits - step}).question.accuracy(units).within > 9
+    assert bought.change(**{currency: digits - step}).question.accuracy(units).within > wish
     typed = parse(case, **{currency: price})
     assert bought.question.mechanism == typed.question.mechanism
-    assert make_plan(bought, units=units).data["promise"] == bought.purchase.promise
+    assert [make_plan(bought, units=units).data["promise"]] == bought.spell([bought.purchase.promise])
 
 
 @pytest.mark.parametrize(
@@ -99,6 +100,13 @@ def test_the_accuracy_is_reached_at_the_least_cost(case: str) -> None:
 def test_what_cannot_be_bought_says_what_to_type(case: str, wish: str, wrong: str) -> None:
     with pytest.raises(lb.ParameterError, match=wrong.replace("'", ".")):
         buy_accuracy(parse(case, within=wish))
+
+
+def test_an_accuracy_that_costs_more_than_protects_anybody_is_not_bought_unseen() -> None:
+    assert float(buy_accuracy(parse("sum", within="34"))["epsilon"]) <= 10
+    for within, price in (("33", r"10\.21"), ("9", r"71\.85")):
+        with pytest.raises(lb.ParameterError, match=f"would cost epsilon {price}, .* type --epsilon {price} to pay it"):
+            buy_accuracy(parse("sum", within=within))
 
 
 @pytest.mark.parametrize("cost", [{"epsilon": 1}, {"rho": 1}, {"epsilon": 1, "rho": 1}])
@@ -151,15 +159,15 @@ def test_the_books_have_one_question_for_an_accuracy_and_its_price(visits: str) 
     assert again == [first] * 3
     assert lb.Ledger(paid["ledger"]).account("clinic").spent == epsilon
     shown = " ".join(str(first).split())
-    assert f"--within 20 costs epsilon {float(epsilon)}. With probability 95%" in shown
+    assert f"within=20 costs epsilon {float(epsilon)}. With probability 95%" in shown
     assert f'epsilon="{float(epsilon)}"' in first.request.python
     assert "within" not in first.request.python
 
 
 def test_a_description_is_bought_by_the_ranks_of_its_quartiles(visits: str) -> None:
-    release = lb.ask("describe", visits, unit="who", numbers="cost", within=9)
+    release = lb.ask("describe", visits, unit="who", numbers="cost", within=90)
     assert release.request.purchase.promise in release.report.notes
-    assert release.request.question.accuracy(300).within <= 9
+    assert release.request.question.accuracy(300).within <= 90
 
 
 def test_the_level_of_a_release_that_is_shown_again_changes_no_price(visits: str) -> None:

@@ -153,6 +153,8 @@ def _in_python(option: Option, words: str) -> str:
         return option.flag + words
     if not words:
         return f"{option.name}=True" if option.type.words == 0 else option.name
+    if words.strip().isupper():  # the name of a value, as N
+        return f"{option.name}={words.strip()}"
     return f"{option.name}={quote_literal(_parse(option, words))}"
 
 
@@ -161,6 +163,8 @@ def _in_json(option: Option, words: str) -> str:
         return f"the server's {option.flag}{words}"
     if not words:
         return f'"{option.name}": true' if option.type.words == 0 else f'"{option.name}"'
+    if words.strip().isupper():
+        return f'"{option.name}": {words.strip()}'
     return f'"{option.name}": {json.dumps(_parse(option, words), ensure_ascii=False)}'
 
 

@@ -20,6 +20,8 @@ DIGITS: Final = 4
 """A price that an accuracy chooses has so many digits. It is rounded up, so that the accuracy is reached."""
 UNITS: Final = 1000
 """How many people there are, where nobody guesses and nothing is spent."""
+DEAREST: Final = 10
+"""An accuracy buys no more than this unseen. At epsilon 10 an answer may be 22,026 times likelier for one person."""
 CURRENCIES: Final = ("epsilon", "rho")
 """In what an accuracy is bought: a rho only where a question takes no epsilon alone."""
 
@@ -96,6 +98,13 @@ def buy_accuracy(request: Request) -> Request:
         raise ParameterError(
             f"--within {within} depends on how many {request.words.people} there are: type a public guess, as --people "
             "4000, or a cost, as --epsilon 1. Nothing was read and nothing was charged."
+        )
+    currency = "rho" if priced["epsilon"] is None else "epsilon"
+    if Fraction(priced[currency]) > DEAREST:
+        raise ParameterError(
+            f"--within {within} would cost {currency} {priced[currency]}, and buys at most {DEAREST} unseen: so high a "
+            f"cost hardly protects anybody. Wish for a wider interval, or type --{currency} {priced[currency]} to pay "
+            "it. Nothing was read and nothing was charged."
         )
     return priced
 
