@@ -151,6 +151,7 @@ cdef class Units:
         cdef uint64_t i, word
         cdef int64_t touched = 0
         cdef int64_t *entry
+        cdef int64_t *first[BLOCK]
         cdef Part *part
         for i in range(PARTS):
             if self.parts[i].units + n > self.parts[i].places - (self.parts[i].places >> 2):
@@ -160,10 +161,13 @@ cdef class Units:
         for i in range(n):
             word = self.hash(names[i])
             part = &self.parts[word >> (64 - PART_BITS)]
-            touched ^= part.table[((word << PART_BITS) >> part.shift) * self.width]
+            first[i] = part.table + ((word << PART_BITS) >> part.shift) * self.width
+            touched ^= first[i][0]
         self.touched = touched
         for i in range(n):
-            entry = self.find(names[i])
+            entry = first[i]
+            if entry[0] != names[i] or names[i] == 0:
+                entry = self.find(names[i])
             if names[i] == 0:
                 self.units += not self.has_zero
                 self.has_zero = True

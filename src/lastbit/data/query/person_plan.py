@@ -155,9 +155,9 @@ def write_ties(rows: Any, table: OpenTable, names: Sequence[str]) -> dict[str, l
     ties = {}
     for name in names:
         column, declared = quote_identifier(name), types[name].id
-        # The engine puts all floats in order, but for the two zeros.
-        ties[name] = [column if declared in ("varchar", "float", "double") else own.key(name)]
-        if declared in ("interval", "float", "double"):  # two values may have one place in the order
+        # No float by itself: the engine would give back what it was ordered by, and there one zero stands for both.
+        ties[name] = [column if declared == "varchar" else own.key(name)]
+        if declared in ("interval", "float", "double"):  # two values may have one normal form
             ties[name].append(f"CAST({column} AS VARCHAR)" if declared == "interval" else f"signbit({column})")
     return ties
 
