@@ -60,7 +60,6 @@ class Trial:
     folder: Path
     _read: dict[int, Any] = field(default_factory=dict, repr=False)
     _plans: dict[Any, str] = field(default_factory=dict, repr=False)
-    _chosen: dict[str, Reference] = field(default_factory=dict, repr=False)
 
     @cached_property
     def request(self) -> Request:
@@ -117,8 +116,7 @@ class Trial:
         truth, report = self.truth, question.report(release)
         if self.case.options.get("bounds") == "auto":
             bounds = report.data["bounds"]
-            options = {**truth.options, "bounds": bounds, "clamps_people": True}
-            truth = self._chosen.setdefault(repr(bounds), Reference(truth.population, options))
+            truth = Reference(truth.population, {**truth.options, "bounds": bounds, "clamps_people": True})
         return Answer(self.case, truth, question, report, release, counted, self.plan)
 
     def _counted(self, values: Any, release: Any) -> Any:
