@@ -250,7 +250,7 @@ def test_intervals_of_people_end_at_zero_and_numbers_stay_as_drawn(visits: Path)
     assert table["low"].min() == 0
     assert (table["high"] >= table["low"]).all()
     assert table["value"].min() < 0
-    assert [low for low, _ in release.columns()["interval"]] == table["low"].tolist() == release.data["low"]
+    assert [low for low, _ in release.report.columns["interval"]] == table["low"].tolist() == release.data["low"]
     # A sum may be below 0, and so may the ends of its interval.
     debts = lb.ask("count", "visits.csv", unit="patient", by=nobody, weights="cost", bounds=(-9, 9), epsilon=1)
     assert (debts.to_frame()["low"] < 0).any()
