@@ -21,7 +21,7 @@ from lastbit.questions.drawing import split_panel
 from tests import processes
 from tests.ledger.test_published import RELEASES
 
-EXPLANATION = "The wide interval is of all people, the narrow one of the noise alone."
+EXPLANATION = "The wide interval allows for everybody, the narrow one for the noise alone."
 UNCERTAIN = "Dashed: the order of these two is not certain."
 
 ODD = ["flu", "co$l_d$ \\frac{", "流感", "🤒", "ألم", "\ud800\n", "<b>&", "x" * 100]
