@@ -17,7 +17,8 @@ import lastbit as lb
 from lastbit.audit.hostile import NEAR
 from lastbit.data.long_texts import shorten_text
 from lastbit.data.per_unit import per_unit
-from lastbit.data.spark import columns, table
+from lastbit.data.spark import columns, integers
+from lastbit.data.spark import per_unit as spark_numbers
 from tests import processes
 from tests.machine import has_java
 
@@ -105,14 +106,14 @@ if has_java():
 
     def test_numbers_per_unit_are_grouped_in_spark(session: Any, monkeypatch: Any) -> None:
         fetched: list[int] = []
-        fetch = table._fetch_integers
+        fetch = integers.fetch_integers
 
         def watched(frame: Any) -> Any:
             columns = fetch(frame)
             fetched.append(len(columns[0]))
             return columns
 
-        monkeypatch.setattr(table, "_fetch_integers", watched)
+        monkeypatch.setattr(spark_numbers, "fetch_integers", watched)
         frame = session.range(0, 3_000).selectExpr("id % 1000 AS unit", "id % 5 AS days", "id % 2 AS ward")
         in_memory = pa.table({"unit": np.arange(3000) % 1000, "days": np.arange(3000) % 5, "ward": np.arange(3000) % 2})
         for options in ({"per": "total"}, {"per": "row", "most_rows": 9}, {"by": "ward", "domain": [0, 1]}):
@@ -120,6 +121,7 @@ if has_java():
             found, expected = (per_unit(each, **named) for each in (frame, in_memory))
             pairs = [sorted(zip(each.places.tolist(), each.steps.tolist(), strict=True)) for each in (found, expected)]
             assert pairs[0] == pairs[1]
+        assert len(fetched) == 3
         assert max(fetched) < 60
         nobody = per_unit(frame.where("false"), of="days", unit="unit", bounds=(0, 9))
         assert len(nobody) == 0
