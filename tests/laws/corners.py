@@ -271,7 +271,7 @@ def group_top_k(corner: Corner) -> Instance:
         **price(corner["currency"], 12 * corner["factor"]),
     )  # fmt: skip
     after = [1, other if monotone else -other]
-    tight = other == 0 and monotone and corner["currency"] != "rho"
+    tight = other == 0 and monotone and corner["currency"] != "rho" and corner["factor"] == 1
     return Instance(built, dict.fromkeys(names, (0, 0)), dict.fromkeys(names, after), "1/1000", tight=tight)
 
 

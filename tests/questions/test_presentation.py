@@ -243,6 +243,19 @@ def test_json_is_printed_or_written_into_a_file_and_is_the_same(visits: Path, ca
     assert Path("own.json").read_text() == '{"mine": 1}'
 
 
+def test_intervals_of_people_end_at_zero_and_numbers_stay_as_drawn(visits: Path) -> None:
+    nobody = {"region": [f"nowhere {place}" for place in range(40)]}
+    release = lb.ask("count", "visits.csv", unit="patient", by=nobody, epsilon=1)
+    table = release.to_frame()
+    assert table["low"].min() == 0
+    assert (table["high"] >= table["low"]).all()
+    assert table["value"].min() < 0
+    assert [low for low, _ in release.report.columns["interval"]] == table["low"].tolist() == release.data["low"]
+    # A sum may be below 0, and so may the ends of its interval.
+    debts = lb.ask("count", "visits.csv", unit="patient", by=nobody, weights="cost", bounds=(-9, 9), epsilon=1)
+    assert (debts.to_frame()["low"] < 0).any()
+
+
 def test_who_closes_the_pipe_still_gets_the_files(visits: Path) -> None:
     whole = processes.start(
         [sys.executable, "-m", "lastbit.cli", *shlex.split(COUNT), "--csv", "a.csv"], stdout=subprocess.PIPE

@@ -15,6 +15,7 @@ import lastbit as lb
 from lastbit import cli
 from lastbit.errors import ParameterError
 from lastbit.publication.certificate import describe_options, rebuild_request
+from lastbit.questions.answer import protects_of
 from lastbit.questions.identity import identity_of
 from lastbit.questions.kinds import KINDS
 from lastbit.questions.row_options import RowOptions
@@ -175,3 +176,9 @@ def test_k_is_another_spelling_of_limit(visits: str) -> None:
     assert KINDS["above"].parse_plan({"threshold": 1, "epsilon": 1, "k": 2})["limit"] == 2
     with pytest.raises(ParameterError, match="-k is another spelling of --limit: got 3 and 2"):
         KINDS["above"].parse({**options, "limit": 2, "k": 3})
+
+
+def test_the_books_know_whether_people_or_rows_are_protected() -> None:
+    for unit, protects in (("patient", "person"), ("row", "row")):
+        request = KINDS["count"].parse({"source": "t.csv", "unit": unit, "epsilon": 1})
+        assert protects_of(request) == protects

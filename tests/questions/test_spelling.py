@@ -83,7 +83,7 @@ def test_a_whole_command_stays_whole_where_somebody_can_run_it() -> None:
     assert spell_notes([note], options, "python") == [
         "With most_items=\"all\" nobody is left out. To ask that: lastbit count v.csv --where 'x = 1. A' --one-each"
     ]
-    assert spell_notes([note], options, "page") == ["With “Groups of one person that count”: all nobody is left out."]
+    assert spell_notes([note], options, "page") == ["With “Items of one person that count”: all nobody is left out."]
     assert spell_notes([note], options, "report") == []
 
 

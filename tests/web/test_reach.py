@@ -13,6 +13,7 @@ from lastbit.web.openapi import describe_kind
 NOT_ON_THE_CARDS = {
     "epsilon": "the dials of the plan set it",
     "rho": "the dials of the plan are an epsilon",
+    "within": "the dials of the plan set it",
     "weights": "an old word for of",
     "methods": "every result has the paragraph",
     "pivot": "the result offers it where the answer has two columns",

@@ -81,12 +81,13 @@ def test_with_tls_nothing_goes_in_the_clear(desk: Desk) -> None:
 
 
 ASKED = {
-    "at", "bin", "bins", "bounds", "bounds_share", "by", "closed", "dates", "day", "delta", "discover",
+    "at", "bin", "bins", "bounds", "bounds_share", "by", "closed", "dates", "day", "delta", "different", "discover",
     "domain", "edges", "epsilon", "every", "first", "first_by", "form", "hide_below", "hide_wider", "hour",
     "in_each", "k", "latest_by", "level", "limit", "methods", "missing", "month", "most_items", "most_rows",
-    "non_negative", "noun", "numbers", "of", "one_each", "others", "people_share", "per", "pivot", "resolution",
-    "rho", "round", "row_noun", "rows", "rule", "scale", "sd", "set", "sort", "tables", "texts", "threshold",
-    "title", "together", "ways", "week", "weekday", "weight", "weights", "where", "whole", "year",
+    "non_negative", "noun", "numbers", "of", "one_each", "others", "people", "people_share", "per", "pivot",
+    "resolution", "rho", "round", "row_noun", "rows", "rule", "scale", "sd", "set", "sort", "tables", "texts",
+    "threshold", "title", "together", "ways", "week", "weekday", "weight", "weights", "where", "whole", "within",
+    "year",
 }  # fmt: skip
 """Options that whoever asks may choose. A new option must be put here, or be the server's alone."""
 

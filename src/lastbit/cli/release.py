@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -59,6 +60,8 @@ def run_request(request: Request) -> None:
     entry = payer.find_answer(request) if payer is not None and request["reuse"] else None
     if payer is not None:
         explain_loss(lambda: _name_entry(request, payer))
+    if entry is None and question.shows_plan:
+        replace(make_plan(request, units=request["people"]).report, notes=[]).show(as_json=False, stream=sys.stderr)
     with _show_warnings(payer):
         published = answer(request, payer) if entry is None else entry.published
     try:

@@ -93,6 +93,7 @@ def describe(request: Request) -> Question:
         ),
         notes=description.notes,
         plan_columns=plan_columns(description),
+        shows_plan=True,
         read_frame=lambda frame: read_profile_of_frame(description, frame),
     )
 

@@ -67,8 +67,8 @@ class DifferentQuestion:
         if most is None:
             raise ParameterError(
                 f"--different needs --most-items: how many {self._noun[1]} one person brings at most, as "
-                f"--most-items 5. Or list the values with --domain {self.request['different']}=a,b,c: then everybody "
-                "counts with all of theirs. Nothing was read."
+                "--most-items 5. Or list the values with --domain a,b,c: then everybody counts with all of theirs. "
+                "Nothing was read."
             )
         return PeopleParts(most, share=share)
 

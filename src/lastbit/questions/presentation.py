@@ -147,6 +147,25 @@ def cut_below_zero(report: Report) -> Report:
     return finish_report(report, *_map_numbers(report, lambda value, _: max(value, Fraction(0))), sentence)
 
 
+def cut_intervals(report: Report) -> Report:
+    """Cut intervals of people and rows at 0, below which there are none; numbers stay as they were drawn.
+
+    >>> report = Report("", {"people": [-3], "interval": [(-9, 3)]}, data={"interval": [(-9, 3)], "low": [-9]})
+    >>> cut_intervals(report).columns, cut_intervals(report).data["low"]
+    ({'people': [-3], 'interval': [(0, 3)]}, [0])
+    """
+
+    def cut(value: Any, end: str) -> Any:
+        return 0 if end and value < 0 else value
+
+    columns, frame = _map_numbers(report, cut)
+    own = {name: report.data[name] for name in ("interval", "low", "high") if name in report.data}
+    changed = {name: column for name, column in _map_cells(own, cut).items() if column != own[name]}
+    return replace(
+        report, columns=columns, frame=frame if report.frame else report.frame, data={**report.data, **changed}
+    )
+
+
 def round_numbers(step: Any) -> Step:
     """Round numbers to multiples of `step`, and the ends of intervals outwards."""
     unit = number(step, "--round")
@@ -168,26 +187,27 @@ def round_numbers(step: Any) -> Step:
 
 def _map_numbers(report: Report, change: Callable[[Any, str], Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the printed columns and the frame with all numbers changed; `change` is told which end one is."""
+    labels = {name for name in report.table if report.is_label(name)}
+    frame = _map_cells(report.table, change, {*labels, *_WORDS, "variance"})
+    return _map_cells(_columns_of(report), change, labels), frame
 
-    def one(cell: Any, end: str = "") -> Any:
+
+def _map_cells(
+    table: Mapping[str, Sequence[Any]], change: Callable[[Any, str], Any], names: Collection[str] = ()
+) -> dict[str, Any]:
+    """Return a table with all numbers changed but those of the columns in `names`."""
+
+    def one(cell: Any, end: str) -> Any:
         if is_interval(cell):
             return tuple(
                 None if part is None else change(part, name) for part, name in zip(cell, ("low", "high"), strict=True)
             )
         return change(cell, end) if is_number(cell) and cell == cell else cell
 
-    frame = {
-        name: column
-        if report.is_label(name) or name in (*_WORDS, "variance")
-        else [one(cell, "low" if name.endswith("low") else "high" if name.endswith("high") else "") for cell in column]
-        for name, column in report.table.items()
+    ends = {name: next((end for end in ("low", "high") if name.endswith(end)), "") for name in table}
+    return {
+        name: column if name in names else [one(cell, ends[name]) for cell in column] for name, column in table.items()
     }
-    labels = {name for name in report.table if report.is_label(name)}
-    columns = {
-        name: column if name in labels else [one(cell) for cell in column]
-        for name, column in _columns_of(report).items()
-    }
-    return columns, frame
 
 
 def sort_rows(report: Report) -> Report:

@@ -59,6 +59,8 @@ class Question:
     depends_on_units: bool = False
     """Whether the accuracy depends on how many units there are."""
     plan_columns: Mapping[str, Sequence[Any]] | None = None
+    shows_plan: bool = False
+    """Whether a command prints the plan before it reads: where a rule shares the cost among many parts."""
     """What a plan lists in place of the parameters: the error of each part of a release."""
     read_frame: Callable[[Any], Any] | None = None
     """Counts a table of a library in its own engine, where the question can be asked of one."""

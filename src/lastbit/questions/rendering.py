@@ -30,6 +30,7 @@ from lastbit.questions.presentation import (
     Step,
     as_floats,
     cut_below_zero,
+    cut_intervals,
     hide_numbers,
     keep_first,
     round_numbers,
@@ -335,6 +336,9 @@ def complete(
     # A group whose column has the name of a number stands under another name.
     labels -= {name for name in groups if f"{name} (group)" in report.table}
     report = replace(report, title=title_of(request, published), labels=labels)
+    never_negative = is_never_negative(request.kind.name, request.values)
+    if never_negative and request.canonical.kind.name == "count":
+        report = cut_intervals(report)
     for step in steps:
         report = step(report)
     misses = [] if report.level else _describe_misses(request, report)
@@ -345,7 +349,7 @@ def complete(
         notes += [] if request.purchase.promise in notes else [request.purchase.promise]
     notes = request.spell([*notes, method])
     data = {**report.data, "title": report.title, "notes": list(notes), **(books or {})}
-    data |= {"noun": request.words.people, "never_negative": is_never_negative(request.kind.name, request.values)}
+    data |= {"noun": request.words.people, "never_negative": never_negative}
     meaning = say_of_whom(request, report)
     data |= {"meaning": meaning} if meaning else {}
     return replace(report, notes=notes, data=data)

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -79,8 +79,8 @@ class Report:
         """The data as JSON, as `show` prints it."""
         return json_text(convert_numbers(self.data))
 
-    def show(self, *, as_json: bool) -> None:
-        """Print the report."""
+    def show(self, *, as_json: bool, stream: IO[str] | None = None) -> None:
+        """Print the report, on standard output unless another stream is named."""
         if as_json:
             print_json(convert_numbers(self.data))
             return
@@ -89,7 +89,8 @@ class Report:
         from rich.text import Text
 
         # Text and not markup: an item may be called [red].
-        console = Console(highlight=False, width=None if sys.stdout.isatty() else 200)
+        stream = sys.stdout if stream is None else stream
+        console = Console(file=stream, highlight=False, width=None if stream.isatty() else 200)
         console.print(Text(one_line(self.title), style="bold"))
         if self.columns:
             table = Table(box=None, pad_edge=False, header_style="dim")
