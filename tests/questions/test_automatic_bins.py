@@ -155,8 +155,8 @@ def test_numbers_between_two_steps_of_the_list_are_beyond_the_lower_one(tmp_path
         ("histogram", {**AUTO, "bounds_share": 1}, "at most 1/2"),
         ("count", {"unit": "who", "edges": {"a": "auto:2", "b": "auto:3"}}, "automatic bins for one column"),
         ("count", {"unit": "who", "edges": {"a": "auto:2"}, "weights": "x", "bounds": (0, 1)}, "count people or rows"),
-        ("count", {"unit": "who", "edges": {"a": "auto:two"}}, "auto:N must be a whole number"),
-        ("count", {"unit": "who", "edges": {"a": "auto:10001"}}, "at most 10,000"),
+        ("count", {"unit": "who", "edges": {"a": "auto:two"}}, "from 2 to 10,000, of automatic bins: got 'auto:two'"),
+        ("count", {"unit": "who", "edges": {"a": "auto:10001"}}, "Write --edges age auto:10"),
         ("histogram", {**AUTO, "bins": 1}, "two automatic bins or more"),
         ("mean", {**AUTO, "bins": None, "edges": {"a": "auto:2"}}, "in count and histogram alone"),
         (

@@ -56,6 +56,7 @@ def test_the_noise_is_for_what_one_person_brings(options: dict[str, Any], laplac
         ({}, "--different needs --most-items: how many different items one person brings at most"),
         (WARDS, "--different needs --most-items"),
         ({"most_items": "all"}, "--different needs --most-items"),
+        ({**LISTED, "edges": {"age": "auto:5"}}, "--different needs edges that are typed: got automatic bins of age"),
         ({"most_items": "auto"}, "--different needs a number in place of --most-items auto"),
         ({"most_items": 2, "by": "ward"}, "--domain must be given once for each --by"),
         ({"most_items": 2, "by": "ward", "discover": True, "delta": "1e-6"}, "leave --discover and --delta out"),
@@ -119,7 +120,7 @@ def test_the_answer_names_what_it_counts(visits: pd.DataFrame) -> None:
     )
     ages = lb.ask("count", visits, **{**asked, "different": "age"}, edges={"age": [0, 30, 60]}, where="age < 50")
     assert (ages.title, ages.to_frame()["value"].tolist()) == (
-        "Different ages of patients, of rows where age < 50",
+        "Different groups of age of patients, of rows where age < 50",
         [2],
     )
 

@@ -138,6 +138,32 @@ def test_an_accuracy_that_nobody_knows_before_the_release_is_not_sold(kind: str)
             buy_accuracy(KINDS[kind].parse(asked))
 
 
+def test_who_asks_for_automatic_bins_is_told_to_type_edges() -> None:
+    for kind, options in (
+        ("count", {"edges": {"cost": "auto:4"}}),
+        ("histogram", {"of": "cost", "bins": 4, "bounds": "auto"}),
+    ):
+        with pytest.raises(lb.ParameterError, match="Type the edges, as --edges cost 0,100,200, or a cost, as"):
+            buy_accuracy(KINDS[kind].parse({"source": "v.csv", "unit": "who", "within": 9, **options}))
+
+
+def test_a_share_of_listed_values_is_of_their_number() -> None:
+    asked = {"source": "v.csv", "unit": "who", "different": "item", "domain": {"item": ["a", "b", "c", "d"]}}
+    bought = buy_accuracy(KINDS["count"].parse({**asked, "within": "50%"}))
+    assert bought["epsilon"] == buy_accuracy(KINDS["count"].parse({**asked, "within": 2}))["epsilon"]
+    assert bought.purchase is not None
+    assert bought.purchase.sentence.endswith("50% is of the 4 values that are listed.")
+
+
+def test_the_price_is_that_of_a_person_in_several_units() -> None:
+    bought = buy_accuracy(
+        KINDS["count"].parse({"source": "v.csv", "unit": ["who", "day"], "most_units": 4, "within": 100})
+    )
+    assert bought.purchase is not None
+    assert (bought["epsilon"], bought.question.mechanism.cost.text) == ("0.02981", "epsilon 0.11924")
+    assert bought.purchase.sentence == "--within 100 is --epsilon 0.02981, and costs epsilon 0.11924."
+
+
 @pytest.fixture
 def visits(tmp_path: Path) -> str:
     rows = "".join(f"{who},{'ns'[who % 2]},{who % 90}\n" for who in range(300))
@@ -184,6 +210,10 @@ def run(command: list[str], capsys: Any) -> tuple[int, str]:
 
 def test_the_command_the_plan_and_a_dry_run_say_one_price(visits: str, capsys: Any) -> None:
     asked = ["sum", visits, "--unit", "who", "--of", "cost", "--bounds", "0", "90", "--within", "500"]
+    later = Path(visits).with_name("later.json")
+    code, shown = run([*asked, "--dry-run", "--json", str(later)], capsys)
+    assert (code, later.exists()) == (0, False)
+    assert "No file was written: the release writes it." in shown
     code, dry = run([*asked, "--dry-run", "--json"], capsys)
     assert (code, json.loads(dry)["dry_run"]) == (0, True)
     code, plan = run(["plan", *asked[:1], *asked[2:], "--json"], capsys)

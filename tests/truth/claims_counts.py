@@ -137,7 +137,7 @@ def rows_off_by(answer: Answer, places: Places) -> Iterator[Outcome]:
 
 
 @says(
-    "Of each person at most {most} {rows_count}: {value} {people} ({low} to {high} with probability {level}) have "
+    "Of each person at most {most} {rows_count}: {value} {people} ({low} to {high} with probability {level}) {have} "
     "more, so that there may be more rows than were counted.",
     "Of each person at most {most} {rows_count}: there may be more rows than were counted.",
     "Of each person at most {most} {rows_count}.",
@@ -187,7 +187,7 @@ def intervals_of_all(answer: Answer, _: Places) -> Iterator[Outcome]:
 
 
 @says(
-    "A person counts in {where}, picked at random: {value} {people} ({low} to {high} with probability {level}) have "
+    "A person counts in {where}, picked at random: {value} {people} ({low} to {high} with probability {level}) {have} "
     "more."
 )
 def people_cut(answer: Answer, places: Places) -> Iterator[Outcome]:
@@ -318,7 +318,7 @@ def where_the_bound_is_one(answer: Answer, _: Places) -> Iterator[Outcome]:
     yield Outcome("the bound is found", answer.case.options["most_items"] == "auto", sure=True)
 
 
-@says("So {group} may have up to {more_people} people more than were counted, and {groups} may be in another order.")
+@says("So {group} may have up to {more_people} {people} more than were counted, and {groups} may be in another order.")
 def up_to_so_many_more(answer: Answer, places: Places) -> Iterator[Outcome]:
     more = parse(places["more_people"])
     if "weights" in answer.case.options:

@@ -86,7 +86,7 @@ def standard_deviations(answer: Answer, places: Places) -> Iterator[Outcome]:
 
 
 @says(
-    "A person counts in {where}, picked at random: {value} {people} ({low} to {high} with probability {level}) have "
+    "A person counts in {where}, picked at random: {value} {people} ({low} to {high} with probability {level}) {have} "
     "more. The intervals allow for them. --most-items all leaves nobody out."
 )
 def people_of_groups_cut(answer: Answer, places: Places) -> Iterator[Outcome]:

@@ -78,9 +78,9 @@ def beyond_bins(answer: Answer, places: Places) -> Iterator[Outcome]:
 
 @says(
     "The bounds {low} and {high} were chosen from a public list; with probability {level} at most {beyond} {people} "
-    "have a number beyond either.",
+    "{have} a number beyond either.",
     "The bounds {low} and {high} were chosen from a public list; with probability {level} at most {beyond} {people} "
-    "have their number furthest from 0 beyond either.",
+    "{have} their number furthest from 0 beyond either.",
     "The bounds {low} and {high} were chosen from a public list, which ends there: any number of {people} may be "
     "beyond.",
 )
@@ -139,9 +139,9 @@ def _clamped(answer: Answer, places: Places, side: str, bound: Fraction) -> Iter
 
 @says(
     "At most {most} {rows_of_person}, picked at random: {value} {people} ({low} to {high} with probability {level}) "
-    "have more, so that the answer is about the rows counted.",
+    "{have} more, so that the answer is about the rows counted.",
     "At most {most} {rows_of_person}, picked at random: {value} {people} ({low} to {high} with probability {level}) "
-    "have more.",
+    "{have} more.",
     "Each row has one number, its {column}; at most {most} {rows_of_person}, picked at random.",
 )
 def rows_cut(answer: Answer, places: Places) -> Iterator[Outcome]:
@@ -207,7 +207,7 @@ def _spread(numbers: Sequence[Fraction], values: Mapping[Fraction, Fraction]) ->
 
 
 @says(
-    "A person counts in {where}, picked at random: {value} {people} ({low} to {high} with probability {level}) have "
+    "A person counts in {where}, picked at random: {value} {people} ({low} to {high} with probability {level}) {have} "
     "more. Among all people of a group, with those whom the bound leaves out, with probability {level} the values are "
     "within {ranks} ranks."
 )

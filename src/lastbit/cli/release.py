@@ -133,6 +133,8 @@ def show_plan(plan: Plan) -> None:
     if "-" in plan.request.values.get("source", ()):
         hint = "What came through standard input is used up: send it again for the release."
         report = replace(report, notes=[*report.notes, hint])
+    if any(plan.request.values.get(name) not in (None, PRINTED) for name in _FILES):
+        report = replace(report, notes=[*report.notes, "No file was written: the release writes it."])
     report.show(as_json=prints_json(plan.request["json"]))
     is_reuse = plan.previous_entry is not None and plan.request.values.get("reuse", False)
     if plan.refusal and not is_reuse:

@@ -101,6 +101,15 @@ class Words:
         """Write so many people."""
         return plural(number, self.person, self.people)
 
+    def count_within(self, number: int, low: int, high: int, level: str) -> str:
+        """Write about how many people have something, with the interval of their number and the verb.
+
+        >>> Words("patient", "patients").count_within(1, 0, 4, "95%")
+        '1 patient (0 to 4 with probability 95%) has'
+        """
+        number = max(0, number)
+        return f"{self.count(number)} ({low:,} to {high:,} with probability {level}) {'has' if number == 1 else 'have'}"
+
     def count_rows(self, number: int) -> str:
         """Write so many rows."""
         return plural(number, self.row, self.rows)

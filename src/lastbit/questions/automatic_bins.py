@@ -227,7 +227,8 @@ class AutomaticBins:
         """Return the accuracy, which is the same for all bounds, and how wide a bin may be, which is not."""
         width = (LIKELY[1] - LIKELY[0]) / self.bins
         expected = self._likely.accuracy(units)
-        return suppose(LIKELY, expected, f"a bin is {format_value(width)} wide, and ")
+        more = f"a bin is {format_value(width)} wide, and "
+        return suppose(LIKELY, expected, more, f"the edges, as --edges {self.column} 0,100,200")
 
     def _describe_edges(self, bounds: Ends) -> list[str]:
         """Return by which rule numbers become bins, where the edges between these bounds are whole numbers."""

@@ -205,7 +205,8 @@ def describe_ends(chooser: AutomaticBounds, bounds: Ends, request: Request, *, o
         return f"{chosen}, which ends there: any number of {request.words.people} may be beyond."
     level, beyond = format_percent(request.level), chooser.accuracy(request.level)
     which = "a number" if one_number else "their number furthest from 0"
-    return f"{chosen}; with probability {level} at most {beyond:,} {request.words.people} have {which} beyond either."
+    who = f"{request.words.count(beyond)} {'has' if beyond == 1 else 'have'}"
+    return f"{chosen}; with probability {level} at most {who} {which} beyond either."
 
 
 def join_data(published: Any, report: Report) -> dict[str, Any]:
@@ -218,12 +219,15 @@ def join_data(published: Any, report: Report) -> dict[str, Any]:
     return {**whole, **{name: value for name, value in report.data.items() if name in numbers or name not in whole}}
 
 
-def suppose(bounds: Ends, expected: Accuracy, more: str = "") -> Accuracy:
-    """Return an accuracy as a plan states it, where nobody knows yet which bounds will be chosen."""
+def suppose(bounds: Ends, expected: Accuracy, more: str = "", known: str = "--bounds LOW HIGH") -> Accuracy:
+    """Return an accuracy as a plan states it, where nobody knows yet which bounds will be chosen.
+
+    known: the option that states bounds which somebody knows.
+    """
     low, high = map(format_value, bounds)
     promise = f"{more}{expected.sentence[:1].lower()}{expected.sentence[1:]}"
     sentence = f"If the bounds come out as {low} and {high}, {promise}"
-    return replace(expected, sentence=sentence, instead="Type --bounds LOW HIGH, or a cost, as --epsilon 1.")
+    return replace(expected, sentence=sentence, instead=f"Type {known}, or a cost, as --epsilon 1.")
 
 
 def choose_noise_step(bounds: Ends, parts: int = _MOST_APART) -> Fraction:

@@ -12,8 +12,9 @@ import numpy as np
 
 from lastbit.errors import ParameterError
 from lastbit.output.words import plural
+from lastbit.questions.edge_types import count_bins
 from lastbit.questions.groups import name_ends
-from lastbit.questions.people import PeopleParts, choose_noise, parse_share
+from lastbit.questions.people import PeopleParts, PeopleReading, choose_noise, parse_share
 from lastbit.questions.question import Accuracy, Question
 from lastbit.questions.reading_notes import describe_groups, describe_unit
 from lastbit.questions.report import Report, format_bound, format_percent
@@ -134,7 +135,7 @@ class DifferentQuestion:
         columns = {**head_groups(request, labels, (heading, "interval")), heading: values, "interval": intervals}
         return Report(published.title, columns, notes, data, (heading,), frame={**labels, **numbers})
 
-    def _describe_bound(self, reading: Any, level: str) -> list[str]:
+    def _describe_bound(self, reading: PeopleReading, level: str) -> list[str]:
         """Return how many values a person brings at most, and how many people have more."""
         words, (one, more), most = self.request.words, self._noun, self._people.most
         if most is None:
@@ -144,9 +145,7 @@ class DifferentQuestion:
         end = f"so that there may be more {more} than were counted."
         if not reading.knows_cut:
             return [f"{brings}: {end.removeprefix('so that ')}"]
-        value, low, high = reading.cut
-        who = f"{words.count(max(0, value))} ({low:,} to {high:,} with probability {level})"
-        return [f"{brings}: {who} {'has' if value == 1 else 'have'} more, {end}"]
+        return [f"{brings}: {words.count_within(*reading.cut, level)} more, {end}"]
 
     def accuracy(self) -> Accuracy:
         """Return how far a number is off at most."""
@@ -167,6 +166,12 @@ def count_different(request: Request) -> Question:
     A person brings at most --most-items of them, in all groups together; all, where the values are listed.
     """
     items, column = request.items, request["different"]
+    automatic = next((name for name, edges in request["edges"] or () if count_bins(edges) is not None), None)
+    if automatic is not None:
+        raise ParameterError(
+            f"--different needs edges that are typed: got automatic bins of {automatic}. Write them, as --edges "
+            f"{automatic} 0,100,200. Nothing was read."
+        )
     if items.counts or items.weights or items.bounds or request["rows"] or request["most_rows"] is not None:
         raise ParameterError(
             "--different counts values: leave --counts, --weights, --bounds, --rows and --most-rows out. Nothing was "

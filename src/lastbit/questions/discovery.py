@@ -226,11 +226,11 @@ def describe_cut(request: Request, reading: PeopleReading, lot: str | None = Non
             f"{words.one} counts in {where}, picked at random where there are more. What is said is about the "
             f"{words.people} counted this way: there may be more."
         ]
-    value, low, high = reading.cut
+    who, high = words.count_within(*reading.cut, format_percent(request.level)), reading.cut[2]
     return [
-        f"{words.one} counts in {where}, picked at random: {words.count(max(0, value))} ({low:,} to {high:,} with "
-        f"probability {format_percent(request.level)}) have more. So {article(noun)} {noun} may have up to "
-        f"{high:,} {words.people} more than were counted, and {pluralize(noun)} may be in another order."
+        f"{words.one} counts in {where}, picked at random: {who} more. So {article(noun)} {noun} may have up to "
+        f"{plural(high, words.person, words.people)} more than were counted, and {pluralize(noun)} may be in another "
+        "order."
     ]
 
 

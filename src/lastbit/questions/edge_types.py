@@ -11,7 +11,7 @@ from typing import Any, Final
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import number
 from lastbit.questions.option import Face
-from lastbit.questions.value_types import Number, Text, WholeNumber, describe
+from lastbit.questions.value_types import Number, Text, describe
 
 NUMBERS: Final = re.compile(r"[-+0-9][-+0-9.,/eE_ ]*|auto:\S*")
 """What may be numbers with commas between them, or a number of bins whose edges nobody types."""
@@ -58,7 +58,13 @@ class EdgeLists:
             return _parse_edges(edges, flag, face)
         if not self.automatic:
             raise ParameterError(f"{flag} takes {describe(word)} in count and histogram alone. {_EXAMPLE}")
-        bins = WholeNumber(most=_MOST).parse(word.strip().removeprefix(_AUTOMATIC), f"{flag} {_AUTOMATIC}N", face)
+        digits = word.strip().removeprefix(_AUTOMATIC).strip()
+        bins = int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 20 else 0
+        if not 1 <= bins <= _MOST:
+            raise ParameterError(
+                f"{flag} must have {_AUTOMATIC}NUMBER with a number from 2 to {_MOST:,}, of automatic bins: got "
+                f"{describe(word)}. Write --edges age {write_automatic(10)}."
+            )
         return (write_automatic(bins),)
 
     def _split(self, value: Any, flag: str) -> list[tuple[Any, Any]]:

@@ -241,8 +241,7 @@ class GroupNumbers:
         request, words, level = self.request, self._words, format_percent(self.request.level)
         notes = [f"Each interval holds with probability {level} or more, {self._interval_of}."]
         if reading.knows_cut:
-            value, low, high = reading.cut
-            who = f"{words.count(max(0, value))} ({low:,} to {high:,} with probability {level}) have more"
+            who = f"{words.count_within(*reading.cut, level)} more"
             if self._of_rows:
                 most = count_rows_of(words, request["most_rows"])
                 notes.append(

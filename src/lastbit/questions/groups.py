@@ -92,7 +92,6 @@ class Groups:
             return self._report_simple(release, reading, values, data)
         counted = main.interval(self.request.level)
         people = self._people_intervals(main, reading)
-        cut, fewest, most = reading.cut
         columns = {
             **self._headings,
             f"{self.number} counted": values,
@@ -108,8 +107,7 @@ class Groups:
             f"Each interval holds with probability {self.level} or more. Those of all {self._words.people} "
             f"allow for the {self._words.people} whom the bound leaves out.",
             f"{self._words.one} counts in {self._at_most(reading.most)}, picked at random: "
-            f"{self._words.count(max(0, cut))} "
-            f"({fewest:,} to {most:,} with probability {self.level}) have more. --most-items all leaves nobody out.",
+            f"{self._words.count_within(*reading.cut, self.level)} more. --most-items all leaves nobody out.",
             *self._compare_with_all(people),
             *self._describe_clamping(reading),
         ]

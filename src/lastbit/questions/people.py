@@ -330,10 +330,9 @@ class PeopleReading:
         below, above = held or (f"counts as {bounds[0]}", f"counts as {bounds[1]}")
         ends = {"below": f"below {bounds[0]} {below}", "above": f"above {bounds[1]} {above}"}
         return [
-            f"{of[:1].upper()}{of[1:]} {ends[side]}: {words.count(max(0, value))} ({low:,} to {high:,} with "
-            f"probability {level}) {'has' if value == 1 else 'have'} {what}"
+            f"{of[:1].upper()}{of[1:]} {ends[side]}: {words.count_within(*number, level)} {what}"
             f"{f' and none above {bounds[1]}' if side == 'below' else ''}."
-            for side, (value, low, high) in self.clamped_ends.items()
+            for side, number in self.clamped_ends.items()
         ]
 
     @property

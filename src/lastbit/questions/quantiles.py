@@ -202,9 +202,8 @@ def _describe_cut(request: Request, accuracy_at: Any, reading: PeopleReading, qs
     """Return how many people a bound leaves out of a group, and how near the values are for all people."""
     if not reading.knows_cut:
         return []
-    (value, low, high), words = reading.cut, request.words
-    level = format_percent(request.level)
-    who = f"{words.count(max(0, value))} ({low:,} to {high:,} with probability {level}) have more"
+    words, level = request.words, format_percent(request.level)
+    who = f"{words.count_within(*reading.cut, level)} more"
     if request["most_rows"] is not None:
         rows = count_rows_of(words, request["most_rows"])
         return [f"At most {rows}, picked at random: {who}. The values are of the {words.rows} counted."]

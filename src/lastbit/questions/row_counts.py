@@ -39,8 +39,7 @@ more visits than were counted.'
     there_may_be = f"there may be more {words.rows} than were counted."
     if more is None:
         return f"{of_each}: {there_may_be}"
-    value, low, high = more
-    who = f"{words.count(max(0, value))} ({low:,} to {high:,} with probability {level}) have more"
+    who = f"{words.count_within(*more, level)} more"
     return f"{of_each}: {who}, so that {there_may_be}"
 
 

@@ -108,8 +108,17 @@ def name_different(request: Request) -> tuple[str, str]:
     >>> name_different(KINDS["count"].parse({"source": "v.csv", "unit": "patient", "different": "diagnosis"}))
     ('different diagnosis', 'different diagnoses')
     """
-    one, more = _name_values(_rename(request, [request["different"]], request.rows.periods))
+    name = request["different"]
+    if name in _read_in_groups(request):
+        return f"different group of {name}", f"different groups of {name}"
+    one, more = _name_values(_rename(request, [name], request.rows.periods))
     return f"different {one}", f"different {more}"
+
+
+def _read_in_groups(request: Request) -> set[str]:
+    """Return the columns whose numbers are read as groups between edges."""
+    edges: Any = request.values.get("edges")
+    return {*(dict(edges) if _is_by_column(edges) else ()), *(request.rows.bin or ())[:1]}
 
 
 def _name_values(names: Sequence[str]) -> tuple[str, str]:
@@ -132,10 +141,7 @@ def name_group(request: Request, columns: Sequence[str] | None = None) -> str:
     'group'
     """
     names = group_names(request.values.get("by")) if columns is None else columns
-    edges: Any = request.values.get("edges")
-    bins = request.rows.bin
-    numbers = {*(dict(edges) if _is_by_column(edges) else ()), *(bins or ())[:1]}
-    if len(names) != 1 or names[0] in numbers:
+    if len(names) != 1 or names[0] in _read_in_groups(request):
         return "group"
     (name,) = _rename(request, names, request.rows.periods)
     return name if name.isalpha() and reads_as_noun(name) else "group"

@@ -70,7 +70,7 @@ def price_accuracy(request: Request, units: int) -> Request:
     currency = _choose_currency(request)
     price = find_price(within, lambda amount: request.change(**{currency: amount}).question.accuracy(units))
     request = request.change(**{currency: format_digits(price, DIGITS, "up")})
-    sentences = [f"--within {within} costs {currency} {request[currency]}.", *describe_percent(request, within, units)]
+    sentences = [f"{_describe_price(request, within, currency)}.", *describe_percent(request, within, units)]
     return replace(request, purchase=Purchase(" ".join(sentences), request.question.accuracy(units).sentence))
 
 
@@ -109,6 +109,14 @@ def buy_accuracy(request: Request) -> Request:
     return priced
 
 
+def _describe_price(request: Request, within: str, currency: str) -> str:
+    """Return what an accuracy costs; where a person is in several units, for a person, and what is typed for it."""
+    price = f"{currency} {request[currency]}"
+    if request.rows.most_units is None:
+        return f"--within {within} costs {price}"
+    return f"--within {within} is --{price}, and costs {request.question.mechanism.cost.text}"
+
+
 def describe_percent(request: Request, within: str | None, units: int) -> list[str]:
     """Return what an accuracy in percent is a percentage of; nothing where it is a number.
 
@@ -122,7 +130,7 @@ def describe_percent(request: Request, within: str | None, units: int) -> list[s
     whole, words, name = format_value(total, "up"), request.words, request.kind.name
     guess = "a guess: --people says how many there are"
     if request.values.get("different") is not None:
-        of = f"the {total:,} values that are listed"
+        of = f"the {whole} values that are listed"
     elif name == "share":
         of = f"{whole} percentage points, and not of the share"
     elif name == "mean":
