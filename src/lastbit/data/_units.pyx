@@ -262,6 +262,9 @@ cdef class Units:
         """Return the number of each unit, and its side: 1 for above the bounds, -1 for below them, or 0."""
         cdef uint64_t k, number, n = 0
         cdef Entry *entries
+        if self.way == COUNT:
+            # Its entries are names alone: what follows would be read beyond the end of the table.
+            raise ValueError("units that are counted have no numbers")
         steps, sides = empty(self.units, "int64"), empty(self.units, "int8")
         cdef int64_t[::1] own_steps = steps
         cdef int8_t[::1] own_sides = sides
@@ -310,13 +313,18 @@ cdef uint64_t divide(int64_t high, uint64_t low, uint64_t by) noexcept nogil:
 
 
 cdef int check_columns(ArrowArrayStream *stream, int64_t columns) except -1:
-    """Refuse other columns than whole numbers of 64 bits."""
+    """Refuse other columns than whole numbers of 64 bits, and a stream that somebody has read already."""
     cdef ArrowSchema schema
     cdef int64_t k
-    if stream.get_schema(stream, &schema):
+    if stream.release == NULL or stream.get_schema(stream, &schema):
         raise RuntimeError("the rows could not be read")
-    formats = [schema.children[k].format for k in range(schema.n_children)]
-    schema.release(&schema)
+    try:
+        # Of words that stand for texts in a dictionary the format says only that they are whole numbers.
+        formats = [
+            schema.children[k].format if schema.children[k].dictionary == NULL else b"" for k in range(schema.n_children)
+        ]
+    finally:
+        schema.release(&schema)
     if formats != [b"l"] * columns:
         raise ValueError("the columns must be whole numbers of 64 bits")
     return 0

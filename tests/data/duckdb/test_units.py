@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import gc
+import math
+import sys
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from random import Random
 from typing import Any
 
@@ -14,7 +19,7 @@ import pytest
 from lastbit.data._units import Units
 from lastbit.data.duckdb import units as words
 from lastbit.data.duckdb.table import DuckDBTable
-from lastbit.data.per_unit import _grid
+from lastbit.data.per_unit import _grid, per_unit
 from lastbit.data.table import Task
 from lastbit.data.weights import Weights
 
@@ -31,6 +36,32 @@ def stream(batches: Sequence[Rows], columns: int = 2) -> Any:
     arrays = [[pa.array([row[i] for row in batch], pa.int64()) for i in range(columns)] for batch in batches]
     own = [pa.record_batch(list(arrays), schema=schema) for arrays in arrays]
     return pa.RecordBatchReader.from_batches(schema, own).__arrow_c_stream__()
+
+
+def laid_out(random: Random, values: Sequence[int | None]) -> pa.Array:
+    """The values behind some rows of another array, over noise where one is missing, as any writer may lay them out."""
+    start, end = random.choice((0, 1, 7, 8, 9, 64)), random.choice((0, 3))
+    noise = [random.choice((0, 5, FIRST, LAST)) for _ in range(start + len(values) + end)]
+    words = np.array([*noise[:start], *(noise[0] if v is None else v for v in values), *noise[:end]], np.int64)
+    missing = values.count(None)
+    bits = None
+    if missing or random.random() < 0.3:
+        known = [random.random() < 0.5 for _ in range(start)] + [v is not None for v in values] + [True] * end
+        bits = pa.py_buffer(np.packbits(known, bitorder="little"))
+    nulls = random.choice((-1, missing))
+    return pa.Array.from_buffers(pa.int64(), len(values), [bits, pa.py_buffer(words)], nulls, start)
+
+
+def hostile_stream(random: Random, batches: Sequence[Rows]) -> Any:
+    """Rows as slices of arrays in slices of a batch, where writers may know how many are missing, or not."""
+    slices = []
+    for batch in batches:
+        start, end = random.choice((0, 1, 8, 300)), random.choice((0, 2))
+        rows = [*[(1, None)] * start, *batch, *[(0, 5)] * end]
+        columns = [laid_out(random, [row[i] for row in rows]) for i in range(2)]
+        slices.append(pa.StructArray.from_arrays(columns, names=["unit", "step"]).slice(start, len(batch)))
+    kind = pa.struct([("unit", pa.int64()), ("step", pa.int64())])
+    return pa.chunked_array(slices, type=kind).__arrow_c_stream__()
 
 
 def expected(rows: Rows, way: str, low: int, high: int, lowest: int) -> list[tuple[int, int]]:
@@ -52,9 +83,13 @@ def expected(rows: Rows, way: str, low: int, high: int, lowest: int) -> list[tup
 
 
 def answers(batches: Sequence[Rows], way: str, low: int, high: int, lowest: int) -> list[tuple[int, int]]:
+    return answers_of(stream(batches), way, low, high, lowest)
+
+
+def answers_of(capsule: Any, way: str, low: int, high: int, lowest: int) -> list[tuple[int, int]]:
     units = Units(way, *KEYS, 1 << 20)
     units.set_ends(low, high, lowest)
-    assert units.add(stream(batches))
+    assert units.add(capsule)
     steps, sides = units.numbers()
     assert len(units) == len(steps)
     return sorted(zip(steps.tolist(), sides.tolist(), strict=True))
@@ -132,6 +167,80 @@ def test_slices_of_arrays_begin_where_they_begin() -> None:
     assert sorted(units.numbers()[0].tolist()) == [3, 4]
 
 
+@pytest.mark.parametrize("seed", range(40))
+def test_rows_are_the_same_however_they_are_laid_out(seed: int) -> None:
+    random = Random(seed)
+    way, wide = random.choice(("mean", "total", "any")), 1 << random.choice((1, 3, 41, 60))
+    low = random.randrange(-wide, wide)
+    high, lowest = random.randrange(low + 1, wide + 1), low - random.choice((0, 1))
+    names = random.choice((NAMES[:2], NAMES, [random.getrandbits(64) + FIRST for _ in range(900)]))
+    steps = [lowest - 1, lowest, low, high, high + 1, 0, WIDE, -WIDE, *([FIRST, LAST] if way == "any" else [])]
+    rare = random.choice((0, 0.01, 0.5, 1))
+
+    def row() -> tuple[int | None, int | None]:
+        unit, step = (None if random.random() < rare else random.choice(own) for own in (names, steps))
+        return unit, step
+
+    sizes = [random.choice((0, 1, 255, 256, 257, 600)) for _ in range(random.randrange(5))]
+    batches = [[row() for _ in range(size)] for size in sizes]
+    rows = [row for batch in batches for row in batch]
+    got = answers_of(hostile_stream(random, batches), way, low, high, lowest)
+    assert got == expected(rows, way, low, high, lowest)
+
+
+@pytest.mark.parametrize("ending", ["all", "too many", "no memory", "other columns", "a failure"])
+def test_what_was_read_is_given_back_once(ending: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    words = np.arange(5_000)
+    owners = sys.getrefcount(words)
+    names = ["unit"] if ending == "other columns" else ["unit", "step"]
+    schema = pa.schema([(name, pa.int64()) for name in names])
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        for _ in range(3):
+            column = pa.Array.from_buffers(pa.int64(), len(words), [None, pa.py_buffer(words)])
+            yield pa.record_batch([column] * len(names), schema=schema)
+        if ending == "a failure":
+            raise ValueError
+
+    units = Units("total", *KEYS, 4_000 if ending == "too many" else 5_000)
+    if ending == "no memory":
+        monkeypatch.setattr("lastbit.data._units.zeros", fail)
+    capsule = pa.RecordBatchReader.from_batches(schema, batches()).__arrow_c_stream__()
+    problems = {"no memory": MemoryError, "other columns": ValueError, "a failure": RuntimeError}
+    if ending in problems:
+        with pytest.raises(problems[ending]):
+            units.add(capsule)
+    else:
+        assert units.add(capsule) == (ending == "all")
+    del capsule
+    gc.collect()
+    assert sys.getrefcount(words) == owners
+
+
+def fail(*_: object) -> None:
+    raise MemoryError
+
+
+def test_a_stream_is_read_once() -> None:
+    capsule = stream([[(1, 2)]])
+    pa.RecordBatchReader._import_from_c_capsule(capsule)
+    with pytest.raises(RuntimeError, match="could not be read"):
+        Units("total", *KEYS, 10).add(capsule)
+
+
+def test_units_that_are_counted_have_no_numbers() -> None:
+    units = Units("count", *KEYS, 10)
+    assert units.add(stream([[(1, None)]], 1))
+    with pytest.raises(ValueError, match="no numbers"):
+        units.numbers()
+
+
+def test_words_of_a_dictionary_are_refused() -> None:
+    column = pa.DictionaryArray.from_arrays(pa.array([0, 1], pa.int64()), ["a", "b"])
+    with pytest.raises(ValueError, match="whole numbers of 64 bits"):
+        Units("count", *KEYS, 10).add(pa.table({"unit": column}).__arrow_c_stream__())
+
+
 @pytest.mark.parametrize(
     "query",
     ["SELECT 1, 2", "SELECT 1::BIGINT", "SELECT 1::BIGINT, 2::DOUBLE", "SELECT 1::BIGINT, 2::BIGINT, 3::BIGINT"],
@@ -174,3 +283,45 @@ def test_the_engine_and_the_stream_find_the_same_numbers(kind: str, monkeypatch:
             assert set(ranks) == {1}
             answers_of_both.append((people, per, sorted(zip(steps.tolist(), np.asarray(beyond).tolist(), strict=True))))
     assert answers_of_both[:3] == answers_of_both[3:]
+
+
+FLOATS = ("0.0", "-0.0", "nan", "inf", "-inf", "1e-300", "-1e-300", "2.999999999", "0.5", "-7.25", "1e300")
+"""What a column of floats may hold."""
+
+
+@pytest.mark.parametrize("per", ["mean", "total", "any"])
+@pytest.mark.parametrize("missing", ["leave-out", "lowest", 5])
+def test_hostile_floats_are_the_same_numbers_on_both_ways(
+    per: Any, missing: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    random = Random(f"{per} {missing}")
+    pairs = [(random.choice(NAMES), random.choice((*FLOATS, None))) for _ in range(300)]
+    values = ", ".join(f"({unit}, {'NULL' if text is None else repr(text)})" for unit, text in pairs)
+    rows = duckdb.sql(f"SELECT unit::BIGINT AS unit, text::DOUBLE AS step FROM (VALUES {values}) AS t(unit, text)")
+    own = defaultdict[int, list[Fraction]](list)
+    low, high, step, far = Fraction(-5), Fraction(7), Fraction(1, 4), Fraction(1 << 58)
+    least, most = (-far, far) if per == "total" else (low, high)
+    for unit, text in pairs:
+        number = math.nan if text is None else float(text)
+        if not math.isnan(number):
+            exact = Fraction(number) if math.isfinite(number) else most if number > 0 else least
+            own[unit].append(math.floor(max(least, min(most, exact)) / step) * step)
+        elif missing != "leave-out":
+            own[unit].append(low if missing == "lowest" else Fraction(missing))
+    numbers = []
+    for all_steps in own.values():
+        if per == "mean":
+            numbers.append(math.floor(sum(all_steps) / len(all_steps) / step) * step)
+        else:
+            numbers.append(max(low, min(high, max(all_steps) if per == "any" else sum(all_steps))))
+    for limit in (1 << 27, 0):
+        monkeypatch.setattr(words, "_MOST_UNITS", limit)
+        both = per_unit(rows, of="step", unit="unit", per=per, bounds=(-5, 7), resolution="1/4", missing=missing)
+        assert sorted(both.values) == sorted(numbers)
+
+
+def test_where_memory_is_short_the_engine_groups(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = duckdb.sql("SELECT i % 7 AS unit, i AS step FROM range(50) t(i)")
+    monkeypatch.setattr("lastbit.data._units.zeros", fail)
+    assert DuckDBTable(rows).count_units("unit") == 7
+    assert len(per_unit(rows, of="step", unit="unit", bounds=(0, 9))) == 7

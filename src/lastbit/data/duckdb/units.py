@@ -2,11 +2,12 @@
 
 To group by a unit, an engine keeps rows apart for each of its threads and joins them later, in memory that is touched
 several times. Here each row is added to the entry of its unit. The engine, which has a disk, groups instead where units
-are too many. Either way the numbers are the same.
+are too many, or memory is short. Either way the numbers are the same.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 from secrets import randbits
 from typing import Any, Final
 
@@ -30,27 +31,31 @@ def can_add_up(task: Task) -> bool:
 
 
 def count_words(rows: Any) -> int | None:
-    """Count the units of rows with `lastbit_unit`; None where they are too many.
+    """Count the units of rows with `lastbit_unit`; None where memory does not hold them.
 
     >>> import duckdb
     >>> count_words(duckdb.sql("select * from (values (7), (8), (7), (null)) as t(lastbit_unit)"))
     2
     """
-    units = _start("count")
-    return len(units) if units.add(_stream(rows, "CAST(lastbit_unit AS BIGINT)")) else None
+    with suppress(MemoryError):
+        units = _start("count")
+        if units.add(_stream(rows, "CAST(lastbit_unit AS BIGINT)")):
+            return len(units)
+    return None
 
 
 def add_up_words(rows: Any, task: Task) -> tuple[Integers, Integers] | None:
-    """Return each unit's number, and 1 where it has one above the bounds, -1 for below, or 0; None for too many units.
+    """Return each unit's number, and 1 where it has one above the bounds, -1 for below, or 0.
 
-    rows: with `lastbit_unit` and `lastbit_step`.
+    None where memory does not hold the units. rows: with `lastbit_unit` and `lastbit_step`.
     """
-    units = _start(task.per)
-    units.set_ends(*task.ends, task.lowest)
-    if not units.add(_stream(rows, "CAST(lastbit_unit AS BIGINT), lastbit_step")):
-        return None
-    steps, sides = units.numbers()
-    return steps, np.asarray(sides)
+    with suppress(MemoryError):
+        units = _start(task.per)
+        units.set_ends(*task.ends, task.lowest)
+        if units.add(_stream(rows, "CAST(lastbit_unit AS BIGINT), lastbit_step")):
+            steps, sides = units.numbers()
+            return steps, np.asarray(sides)
+    return None
 
 
 def _start(way: str) -> Units:
