@@ -61,7 +61,10 @@ def run_request(request: Request) -> None:
     if payer is not None:
         explain_loss(lambda: _name_entry(request, payer))
     if entry is None and question.shows_plan:
-        replace(make_plan(request, units=request["people"]).report, notes=[]).show(as_json=False, stream=sys.stderr)
+        parts = make_plan(request, units=request["people"]).report
+        replace(parts, title=f"{question.mechanism.cost.text} is shared so:", notes=[]).show(
+            as_json=False, stream=sys.stderr
+        )
     with _show_warnings(payer):
         published = answer(request, payer) if entry is None else entry.published
     try:
