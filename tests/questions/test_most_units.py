@@ -10,7 +10,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pandas as pd
 import pytest
 
@@ -24,11 +23,9 @@ from lastbit.questions.plan import make_plan
 from lastbit.questions.reading import read_counts
 from lastbit.questions.row_options import RowOptions
 from lastbit.values.contribution_bound import one_key
-from lastbit.web.app import application
 from lastbit.web.desk import Desk
-from lastbit.web.tokens import Tokens
 from tests.cli.test_commands import run
-from tests.questions.test_unit_combinations import ASKED, STUDY, WARDS, count_exactly, make_rows
+from tests.questions.test_unit_combinations import ASKED, STUDY, WARDS, connect, count_exactly, make_rows
 from tests.stability.judge import judge
 from tests.table_readers import make_rows as make_row_options
 
@@ -222,13 +219,9 @@ def test_a_study_pays_for_people_within_its_budget(edits: str) -> None:
 def test_the_page_and_the_service_say_it(edits: str) -> None:
     lb.Ledger("budget.db").create("wiki", epsilon=9)
     desk = Desk(RowOptions.of(KINDS["count"].parse({"source": edits, **THREE}).values), "budget.db", "wiki")
-    tokens, secrets = Tokens.make()
-    app = application(desk, tokens, frozenset({"here"}), secure=False)
 
     async def look() -> tuple[str, Any, Any]:
-        headers = {"authorization": f"Bearer {secrets['release']}"}
-        transport = httpx.ASGITransport(app)
-        async with httpx.AsyncClient(transport=transport, base_url="http://here", headers=headers) as client:
+        async with connect(desk) as client:
             asked = {"question": "count", "options": {"epsilon": "1"}}
             planned = (await client.post("/api/plan", json=asked)).json()
             refused = await client.post("/api/plan", json={**asked, "options": {"epsilon": "1", "most_units": 1}})
