@@ -10,7 +10,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pandas as pd
 import pytest
 
@@ -24,11 +23,9 @@ from lastbit.questions.plan import make_plan
 from lastbit.questions.reading import read_counts
 from lastbit.questions.row_options import RowOptions
 from lastbit.values.contribution_bound import one_key
-from lastbit.web.app import application
 from lastbit.web.desk import Desk
-from lastbit.web.tokens import Tokens
 from tests.cli.test_commands import run
-from tests.questions.test_unit_combinations import ASKED, STUDY, WARDS, count_exactly, make_rows
+from tests.questions.test_unit_combinations import ASKED, STUDY, WARDS, connect, count_exactly, make_rows
 from tests.stability.judge import judge
 from tests.table_readers import make_rows as make_row_options
 
@@ -201,7 +198,7 @@ def test_a_study_pays_for_people_within_its_budget(edits: str) -> None:
     ledger.raise_limit("wiki", epsilon="201/100")
     text = STUDY.replace('unit = ["user", "day"]', 'unit = ["user", "day"]\nmost_units = 3')
     text += '[[question]]\nname = "wards"\nask = "count"\nby = "ward"\ndomain = ["a", "b"]\n'
-    Path("study.toml").write_text(text.replace("[output]", "registry = true\n", 0))
+    Path("study.toml").write_text(text.replace("[output]\n", "[output]\nregistry = true\n"))
     publication = lb.Publication.from_file("study.toml")
     assert publication.check() == ()
     assert [str(question.request.values["epsilon"]) for question in publication.questions] == ["1/3", "1/3"]
@@ -211,9 +208,10 @@ def test_a_study_pays_for_people_within_its_budget(edits: str) -> None:
     page = Path("report/report.html").read_text("utf-8")
     assert "of each user at most 3" in page
     assert "any one user-day" in page
+    registry = Path("report/deployment.yaml").read_text("utf-8")
+    assert "without all rows of one user, which have one value of the column user." in registry
     rho = lb.Publication.from_text(text.replace("epsilon = 2", "rho = 2"), Path())
     assert rho.mechanism.cost.rho <= 2
-    assert {question.request.values["rho"] or question.request.values["epsilon"] for question in rho.questions}
     unlisted = text.replace('domain = ["a", "b"]', "discover = true\nmost_items = 1")
     problems = lb.Publication.from_text(unlisted.replace("epsilon = 2", "rho = 2\ndelta = 1e-6"), Path()).check()
     assert "most_units goes with groups that are listed" in problems[0].message
@@ -222,13 +220,9 @@ def test_a_study_pays_for_people_within_its_budget(edits: str) -> None:
 def test_the_page_and_the_service_say_it(edits: str) -> None:
     lb.Ledger("budget.db").create("wiki", epsilon=9)
     desk = Desk(RowOptions.of(KINDS["count"].parse({"source": edits, **THREE}).values), "budget.db", "wiki")
-    tokens, secrets = Tokens.make()
-    app = application(desk, tokens, frozenset({"here"}), secure=False)
 
     async def look() -> tuple[str, Any, Any]:
-        headers = {"authorization": f"Bearer {secrets['release']}"}
-        transport = httpx.ASGITransport(app)
-        async with httpx.AsyncClient(transport=transport, base_url="http://here", headers=headers) as client:
+        async with connect(desk) as client:
             asked = {"question": "count", "options": {"epsilon": "1"}}
             planned = (await client.post("/api/plan", json=asked)).json()
             refused = await client.post("/api/plan", json={**asked, "options": {"epsilon": "1", "most_units": 1}})

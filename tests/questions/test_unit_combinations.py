@@ -321,17 +321,20 @@ def test_a_publication_says_it(edits: str) -> None:
     assert ledger.account("users").spent == 1
 
 
+def connect(desk: Desk) -> httpx.AsyncClient:
+    """A client of a server, which may release."""
+    tokens, secrets = Tokens.make()
+    transport = httpx.ASGITransport(application(desk, tokens, frozenset({"here"}), secure=False))
+    headers = {"authorization": f"Bearer {secrets['release']}"}
+    return httpx.AsyncClient(transport=transport, base_url="http://here", headers=headers)
+
+
 def test_the_page_and_the_service_say_it(edits: str) -> None:
     lb.Ledger("budget.db").create("wiki", epsilon=9)
     values = KINDS["count"].parse({"source": edits, **DAYS}).values
-    desk = Desk(RowOptions.of(values), "budget.db", "wiki")
-    tokens, secrets = Tokens.make()
-    app = application(desk, tokens, frozenset({"here"}), secure=False)
 
     async def look() -> tuple[str, Any, Any]:
-        headers = {"authorization": f"Bearer {secrets['release']}"}
-        transport = httpx.ASGITransport(app)
-        async with httpx.AsyncClient(transport=transport, base_url="http://here", headers=headers) as client:
+        async with connect(Desk(RowOptions.of(values), "budget.db", "wiki")) as client:
             asked = {"question": "count", "options": {"epsilon": "1"}}
             planned = await client.post("/api/plan", json=asked)
             return (await client.get("/")).text, (await client.get("/api/table")).json(), planned.json()
