@@ -33,6 +33,8 @@ _PICTURES: Final[dict[str, tuple[bytes, ...]]] = {
     "svgz": (b"\x1f\x8b",),
 }
 """The kinds of pictures, and how a file of each kind begins."""
+_DOCUMENTS: Final = {"--html": "report", "--csv": "answer", "--parquet": "answer", "--json": "answer"}
+"""What the files of an option hold that draws no picture."""
 _SUFFIXES: Final = ("", "-wal", "-shm", "-journal", ".wal")
 """What a database puts behind its own name to name the files beside it."""
 _TAIL: Final = 1 << 16
@@ -51,7 +53,7 @@ def check_outputs(outputs: dict[str, str | None], inputs: Iterable[str]) -> None
         input_identities += [(state.st_dev, state.st_ino)] if stat.S_ISREG(state.st_mode) else []
     options_by_file: dict[object, str] = {}
     for option, path in paths.items():
-        if option not in ("--html", "--csv", "--parquet", "--json"):
+        if option not in _DOCUMENTS:
             _check_picture(option, path)
         _check_folder(option, path)
         identity = _file_identity(path)
@@ -117,7 +119,7 @@ def _default_mode() -> int:
 
 
 def _kind_of_file(option: str) -> str:
-    return {"--html": "report", "--csv": "answer", "--parquet": "answer", "--json": "answer"}.get(option, "picture")
+    return _DOCUMENTS.get(option, "picture")
 
 
 def _check_picture(option: str, path: str) -> None:
