@@ -165,8 +165,17 @@ class Numbers:
         halves = np.zeros((2, groups), np.int64)
         for row, part in zip(halves, parts, strict=True):
             np.add.at(row, self.places, part)
-        sizes = np.bincount(self.places, minlength=groups)
+        sizes = self.count_up(groups)
         return [((upper << 32) + lower, n) for upper, lower, n in zip(*halves.tolist(), sizes.tolist(), strict=True)]
+
+    def count_up(self, groups: int) -> NDArray[np.int64]:
+        """Return how many numbers each of so many groups has.
+
+        >>> facts = Fraction(1), (Fraction(0), Fraction(9))
+        >>> Numbers(np.array([4, 6, 1]), np.array([0, 0, 1]), (), *facts).count_up(3).tolist()
+        [2, 1, 0]
+        """
+        return np.bincount(self.places, minlength=groups)
 
     @property
     def sum(self) -> Fraction:
@@ -220,10 +229,8 @@ class Numbers:
         """Return how many numbers each of these groups has, with how far one unit moves that."""
         self._require_bound()
         most_items, most_rows = (min(self.most, len(groups)), 1) if self.apart else (1, self.most)
-        sizes = [n for _, n in self.add_up(len(groups))]
-        return Counts(
-            items=groups, values=np.array(sizes, np.int64), sensitivity=most_rows, monotone=True, most_items=most_items
-        )
+        sizes = self.count_up(len(groups))
+        return Counts(items=groups, values=sizes, sensitivity=most_rows, monotone=True, most_items=most_items)
 
     def _exact(self, step: Fraction) -> bool:
         """Tell whether sums of the numbers are whole steps: numbers that are not floored are whole numbers."""
