@@ -108,7 +108,7 @@ class GroupNumbers:
         """The options of groups that a reading takes."""
         if not self.items.by:
             return {}
-        limit = None if self._of_rows or self.request.rows.unit is None else self.items.most_items
+        limit = None if self._of_rows or self.request.rows.unit is None else self.items.most_counted
         return {"by": self.items.by, "domains": self.items.domains, "most_items": limit}
 
     @cached_property
@@ -271,7 +271,7 @@ class GroupNumbers:
         if self.request.rows.unit is None or self._of_rows:
             return notes
         if not self.people.is_bounded:
-            return [*notes, *describe_all(len(self.names), "group", self._words)]
+            return [*notes, *describe_all(self.items, len(self.names), "group", self._words)]
         if self.people.share == 0:
             where = "one group" if self.people.most == 1 else f"{self.people.most or 0:,} groups at most"
             notes.append(

@@ -14,7 +14,7 @@ from lastbit.questions.discovery import describe_auto, describe_cut
 from lastbit.questions.groups import clip, name_ends
 from lastbit.questions.people import PeopleParts, PeopleReading
 from lastbit.questions.question import MORE, Accuracy, Question
-from lastbit.questions.reading_notes import describe_all, describe_groups, describe_weights
+from lastbit.questions.reading_notes import describe_all, describe_groups, describe_one, describe_weights
 from lastbit.questions.report import Report, format_bound, format_percent
 from lastbit.questions.titles import name_group, name_groups
 from lastbit.values.bounds import parse_bounds
@@ -73,11 +73,16 @@ class _GroupTop:
         """What one group is called."""
         return name_group(self.request, [self.request["in_each"]])
 
+    @property
+    def _each_in_one(self) -> bool:
+        """Whether each person is in one group, whatever the rows are."""
+        return self.request["in_each"] in self.request.items.columns_of_person
+
     @cached_property
     def people(self) -> PeopleParts:
         """What is measured about people whom a bound on their groups leaves out."""
         request = self.request
-        size = 1 if request.rows.unit is None else len(self.groups)
+        size = 1 if request.rows.unit is None or self._each_in_one else len(self.groups)
         return PeopleParts.of(
             request.items, size, request["people_share"], by_class=request.items.weights is None
         )  # fmt: skip
@@ -116,7 +121,7 @@ class _GroupTop:
         )
         notes = [*describe_groups(request), *describe_weights(request)]
         if request.rows.unit is not None and not by_rank:
-            notes = [*describe_all(len(self.groups), self.noun, request.words), *notes]
+            notes = [*self._describe_groups(), *notes]
         sentence = f"{self._describe(planned)}{describe_auto(people)}"
         return Question(
             people.mechanism(request.cost, self.build),
@@ -134,6 +139,13 @@ class _GroupTop:
             ),
             notes=notes,
         )
+
+    def _describe_groups(self) -> list[str]:
+        """Return in how many groups a person counts."""
+        words = self.request.words
+        if self._each_in_one:
+            return describe_one([self.request["in_each"]], "group", words)
+        return describe_all(self.request.items, len(self.groups), self.noun, words)
 
     def _arrange(self, read: Any) -> Any:
         """Return the private values of each part, of counts or of counts by rank."""

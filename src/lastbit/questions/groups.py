@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from lastbit.output.words import Words, article, plural
 from lastbit.questions.people import Noise, PeopleParts, PeopleReading, share_of
 from lastbit.questions.question import Accuracy, Question
+from lastbit.questions.reading_notes import describe_one
 from lastbit.questions.report import Report, format_bound, format_percent
 from lastbit.questions.titles import head_groups
 
@@ -200,6 +201,8 @@ class Groups:
         if unit is None or size == 1 or self.request.items.counts is not None:
             return []
         whole = self.weights is None
+        if self.request.items.each_in_one:
+            return describe_one(self.request.items.by, self.noun, self._words)
         if self._plain:
             everybody = format_bound(self._within(size), whole=whole)
             own = share_of(self.request.cost, 1 - self.people.share)  # a bound is measured too
@@ -221,7 +224,7 @@ class Groups:
         """Return how accurate the numbers will be."""
         whole = self.weights is None
         if self._plain:
-            within = self._within(len(self.names))
+            within = self._within(self.people.highest)
             text = format_bound(within, whole=whole)
             sentence = f"With probability {self.level} the number of {self._article} is off by at most {text}."
             return Accuracy(within, self.number, sentence, total=total, groups=len(self.names))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from math import prod
@@ -41,6 +41,8 @@ class ItemOptions:
     """How items are shown."""
     most_items: int | None = None
     """How many items a unit counts in; None for all, and where the number is found automatically."""
+    columns_of_person: frozenset[str] = frozenset()
+    """The columns of groups that are the same in all rows of a person."""
     auto: bool = False
     """Whether a share of the cost finds the number of items that a unit counts in."""
     highest: int | None = None
@@ -54,7 +56,7 @@ class ItemOptions:
     monotone: bool = False
 
     @classmethod
-    def of(cls, values: Mapping[str, Any]) -> ItemOptions:
+    def of(cls, values: Mapping[str, Any], columns_of_person: Collection[str] = ()) -> ItemOptions:
         """Take the options of items out of the options of a question, and refuse what can never work."""
         options = {part.name: values[part.name] for part in fields(cls) if part.name in values}
         if "by" in options:
@@ -69,7 +71,10 @@ class ItemOptions:
             if options["most_items"] is not None:
                 raise ParameterError("--one-each is --most-items 1: got both. Leave one of them out.")
             options["most_items"] = 1
+        options["columns_of_person"] = frozenset(columns_of_person) & {*options.get("by", ())}
         items = cls(**{**options, **parse_bound(options.get("most_items"))})
+        if items.each_in_one:
+            items = replace(items, **parse_bound(None))
         items._validate_counts(values)
         if items.missing == "show" and "by" in values and not items.by:
             raise ParameterError("--missing show is for groups: name them with --by COLUMN. Nothing was read.")
@@ -110,6 +115,16 @@ class ItemOptions:
                 f"--sensitivity must be a whole number from 1 on, as counts are: got {self.sensitivity}. Round it up."
             )
         return {"sensitivity": exact, "monotone": self.monotone}
+
+    @property
+    def each_in_one(self) -> bool:
+        """Whether each person is in one group, because of what the groups are made of: then no bound is needed."""
+        return bool(self.by) and self.columns_of_person.issuperset(self.by)
+
+    @property
+    def most_counted(self) -> int | None:
+        """How many items a unit counts in, as it is typed or because it has one; None for all."""
+        return 1 if self.each_in_one else self.most_items
 
     @property
     def combinations(self) -> Domain | None:
@@ -230,7 +245,7 @@ class ItemOptions:
         """Return how one unit moves the numbers of items that nobody listed, as mechanisms take it."""
         parameters = self.mechanism_parameters
         # Without units one row is protected, which is in one item.
-        most = 1 if unit is None and self.counts is None else self.most_items
+        most = 1 if unit is None and self.counts is None else self.most_counted
         if not parameters["monotone"]:
             if self.counts is not None:
                 raise ParameterError(
@@ -328,7 +343,7 @@ class ItemOptions:
         from lastbit.questions import samples
 
         return samples.make_counts(
-            units, self.names, self.bounds, **self.mechanism_parameters, most_items=self.most_items
+            units, self.names, self.bounds, **self.mechanism_parameters, most_items=self.most_counted
         )
 
     @property

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import lastbit
 from lastbit.output.methods import cite, describe_privacy, find_method
 from lastbit.output.words import plural
-from lastbit.questions.reading_notes import count_rows_of, describe_numbers, describe_sd
+from lastbit.questions.reading_notes import count_rows_of, describe_numbers, describe_one, describe_sd
 from lastbit.questions.report import format_percent, format_value
 from lastbit.questions.several_numbers import asks_several, describe_share, join_notes, split_request
 from lastbit.questions.titles import name_different
@@ -79,6 +79,9 @@ def _rules(request: Request, published: Any) -> list[str]:
         of_rows = choose_rule(request, request.kind.name) == "row" and request.rows.unit is not None
         rules.append(describe_sd(words.rows if of_rows else words.people))
     most = 1 if get("one_each") else get("most_items")
+    if request.items.each_in_one:
+        rules += describe_one(request.items.by, "group", words)
+        most = None
     if isinstance(most, int) and get("different") is not None:
         values = plural(most, *name_different(request))
         rules.append(f"Each {words.person} brought at most {values}, chosen at random where there were more.")

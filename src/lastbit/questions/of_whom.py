@@ -58,6 +58,10 @@ def say_of_whom(request: Request, report: Report) -> dict[str, str]:
 def _is_bounded(request: Request) -> bool:
     """Return whether some of a person's groups or rows may not count. Of tables, one record counts unless more do."""
     get = request.values.get
+    if get("most_rows") is not None:
+        return True
+    if request.items.each_in_one:
+        return False
     if request.kind.name == "tables":
         return request.rows.unit is not None
-    return bool(get("one_each")) or get("most_rows") is not None or get("most_items") is not None
+    return bool(get("one_each")) or get("most_items") is not None

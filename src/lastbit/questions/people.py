@@ -99,6 +99,8 @@ class PeopleParts:
     ) -> PeopleParts:
         """Return what the options ask for."""
         exact = parse_share(share)
+        if items.each_in_one:
+            return cls(size=1, share=exact, clamped=clamped)
         if items.auto and exact == 0:
             raise ParameterError("--most-items auto needs a --people-share above 0: it pays for the bound.")
         most = items.most_items

@@ -87,7 +87,7 @@ def _ask_quantiles(request: Request, at: tuple[str, ...]) -> Question:
     if rows.unit is not None and rule == "row":
         most = request["most_rows"]
     elif rows.unit is not None and groups is not None:
-        most = min(groups.most_items or groups.highest or groups.size, groups.size)
+        most = min(groups.most_counted or groups.highest or groups.size, groups.size)
     if most is None:
         raise ParameterError(
             "--per row needs --most-rows, the number of rows of one person that count: --most-rows 10."
@@ -171,7 +171,7 @@ def _ask_quantiles(request: Request, at: tuple[str, ...]) -> Question:
 
     grouping: dict[str, Any] = {}
     if groups is not None:
-        limit = groups.most_items if rule != "row" and rows.unit is not None else None
+        limit = groups.most_counted if rule != "row" and rows.unit is not None else None
         grouping = {"by": groups.by, "domains": groups.domains, "most_items": limit}
     if bounds is None:
         grouping["resolution"] = request["resolution"]
@@ -248,7 +248,8 @@ def _parse_groups(request: Request, rule: str) -> ItemOptions | None:
         others=items.others,
         columns_known=items.columns_known,
         missing=items.missing,
-        **parse_bound(most),
+        columns_of_person=items.columns_of_person,
+        **parse_bound(None if items.each_in_one else most),
     )
 
 
@@ -257,7 +258,7 @@ def _describe_groups(request: Request, groups: ItemOptions | None, rule: str) ->
     if groups is None or request.rows.unit is None or rule == "row":
         return []
     if groups.most_items is None and not groups.auto:
-        return describe_all(groups.size, "group", request.words)
+        return describe_all(groups, groups.size, "group", request.words)
     return [f"Where the bound leaves {request.words.people} out, --most-items all does not."]
 
 

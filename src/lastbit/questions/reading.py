@@ -258,7 +258,7 @@ def _count(table: Any, rows: RowOptions, items: ItemOptions, domain: Any) -> Any
         bounds=items.bounds,
         resolution=items.step(),
         missing=items.missing_weight,
-        most_items=items.most_items,
+        most_items=items.most_counted,
     )
 
 

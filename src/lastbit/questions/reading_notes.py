@@ -11,9 +11,11 @@ from lastbit.output.words import Words, article, capitalize, plural
 from lastbit.questions.edge_types import count_bins
 from lastbit.questions.report import format_percent
 from lastbit.questions.titles import name_groups
+from lastbit.questions.unit_types import join_names
 
 if TYPE_CHECKING:
     from lastbit.questions.domains import Domain
+    from lastbit.questions.item_options import ItemOptions
     from lastbit.questions.request import Request
 
 
@@ -132,13 +134,26 @@ def _join(names: Sequence[str]) -> str:
     return " or ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
 
 
-def describe_all(size: int, noun: str, words: Words) -> list[str]:
+def describe_one(names: Sequence[str], noun: str, words: Words) -> list[str]:
+    """Return why each person is in one group, whatever the rows are.
+
+    >>> describe_one(["visits"], "group", Words())
+    ['A person is in one group at most: visits is the same in all rows of a person.']
+    """
+    same = f"{join_names(names)} {'is' if len(names) == 1 else 'are'} the same in all {words.rows} of {words.a_person}"
+    return [f"{words.one} is in one {noun} at most: {same}."]
+
+
+def describe_all(items: ItemOptions, size: int, noun: str, words: Words) -> list[str]:
     """Return that a person may count in all groups, and what would make the noise smaller; nothing for a single group.
 
-    >>> describe_all(12, "bin", Words())
+    >>> from lastbit.questions.item_options import ItemOptions
+    >>> describe_all(ItemOptions(), 12, "bin", Words())
     ['A person may count in all 12 bins, and the noise is for as many. Where a person is in one bin, --one-each makes \
 the noise smaller; --most-items does so for a few.']
     """
+    if items.each_in_one:
+        return describe_one(items.by, noun, words)
     if size == 1:
         return []
     return [

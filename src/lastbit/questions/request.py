@@ -202,7 +202,7 @@ class Request:
     @cached_property
     def items(self) -> ItemOptions:
         """Which items are counted."""
-        return ItemOptions.of(self.values)
+        return ItemOptions.of(self.values, self.rows.columns_of_person)
 
     @cached_property
     def words(self) -> Words:

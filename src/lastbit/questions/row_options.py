@@ -15,6 +15,7 @@ from lastbit.questions.unit_types import UnitColumn, name_key
 
 if TYPE_CHECKING:
     from lastbit.data.files.formats import TextFormat
+    from lastbit.data.query.person_plan import PersonPlan
     from lastbit.data.query.plan import RowPlan
     from lastbit.data.query.steps import Step, TablePlan
 
@@ -116,6 +117,24 @@ class RowOptions:
         """The columns that --let makes and --join adds. Of the file that is joined, only the names are read."""
         return [name for step in self._steps for name in step.new_columns]
 
+    @property
+    def columns_of_person(self) -> frozenset[str]:
+        """The columns that are the same in all rows of a person, as those of --let may be: a person is in one group.
+
+        >>> RowOptions(unit="patient", let=(("visits", "count(*)"),)).columns_of_person
+        frozenset({'visits'})
+        """
+        return frozenset() if self._person_plan is None else self._person_plan.columns_of_person
+
+    @cached_property
+    def _person_plan(self) -> PersonPlan | None:
+        """The columns that --let makes; None where it makes none."""
+        if not self.let:
+            return None
+        from lastbit.data.query.person_plan import PersonPlan
+
+        return PersonPlan.of(dict(self.let), self.unit_names, comma=self.decimal_comma)
+
     @cached_property
     def plan(self) -> RowPlan | TablePlan | None:
         """What is made of the rows; None where they stay as they are. Built of the options alone."""
@@ -167,10 +186,8 @@ class RowOptions:
 
             pairs = zip(self.join, self.on, strict=True)
             steps += [JoinPlan(read_joined(joined), on, self.unit_names, self.form) for joined, on in pairs]
-        if self.let:
-            from lastbit.data.query.person_plan import PersonPlan
-
-            steps.append(PersonPlan.of(dict(self.let), self.unit_names, comma=self.decimal_comma))
+        if self._person_plan is not None:
+            steps.append(self._person_plan)
         return steps
 
     @cached_property

@@ -264,7 +264,9 @@ def _each_in_one(request: Request) -> str:
     usual = request.kind.name == "tables" and request.rows.unit is not None and get("most_items") is None
     if get("different") is not None:
         return ""
-    return " (each in one)" if get("by") and (get("one_each") or get("most_items") == 1 or usual) else ""
+    if not get("by"):
+        return ""
+    return " (each in one)" if get("one_each") or get("most_items") == 1 or usual or request.items.each_in_one else ""
 
 
 def _join(names: Any) -> str:

@@ -433,3 +433,47 @@ def test_a_place_among_rows_may_be_a_condition(tmp_path: Path) -> None:
     assert read(place, ("patient", "n"), let=lets, where="place <= 2") == Counter(
         {(p, c): 1 for p in (1, 2) for c in (3, 4)}
     )
+
+
+OF_PERSON = {
+    "often": "visits > 3",
+    "visits": "count(*)",
+    "total": "sum(cost) + count(distinct kind) * 2",
+    "ever": "not any(kind = 'a') and all(n > 0)",
+    "last": "latest(kind order by day)",
+    "first_cost": "first(cost order by n)",
+    "least": "min(cost) + max(n) + avg(n)",
+    "dear": "count(*) filter (where later)",
+    "same": "7",
+}
+OF_ROWS = {
+    "twice": "n * 2",
+    "later": "lag(n) over (order by day) > 0",
+    "so_far": "count(*) over (order by day)",
+    "place": "dense_rank() over (order by kind)",
+    "above": "cost > least",
+    "mixed": "visits + twice",
+    "next_one": "lead(kind, 2) over (order by day)",
+}
+
+
+@pytest.mark.parametrize("format", ["parquet", "csv"])
+def test_which_columns_are_the_same_in_all_rows_of_a_person(format: str, tmp_path: Path) -> None:
+    lets = OF_PERSON | OF_ROWS
+    rows = make_rows("-", unit="patient", let=lets)
+    assert rows.columns_of_person == set(OF_PERSON)
+    several = set()
+    for seed in range(6):
+        path = write(make_table(seed), tmp_path / "t.parquet")
+        if format == "csv":
+            pd.read_parquet(path).to_csv(path := str(tmp_path / "t.csv"), index=False)
+        for name in lets:
+            values = read(path, ["patient", name], let=lets)
+            if max(Counter(str(patient) for patient, _ in values).values()) > 1:
+                several.add(name)
+    # Each column of rows does differ somewhere: none is left out for nothing.
+    assert several == set(OF_ROWS)
+
+
+def test_a_person_has_no_column_where_nobody_is_named() -> None:
+    assert make_rows("-").columns_of_person == frozenset()

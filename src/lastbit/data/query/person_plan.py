@@ -6,7 +6,7 @@ those that belong to nobody, which no question counts.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -54,6 +54,20 @@ class PersonPlan:
     def new_columns(self) -> tuple[str, ...]:
         """The names of the columns that are made."""
         return tuple(name for name, _ in self.lets)
+
+    @property
+    def columns_of_person(self) -> frozenset[str]:
+        """The columns that are the same in all rows of a person, whatever the rows are.
+
+        >>> plan = PersonPlan.of({"visits": "count(*)", "often": "visits > 3", "dear": "cost > 9"}, ("patient",))
+        >>> sorted(plan.columns_of_person)
+        ['often', 'visits']
+        """
+        known: set[str] = set()
+        for name, tree in self.lets:
+            if _is_same_in_all_rows(tree, known):
+                known.add(name)
+        return frozenset(known)
 
     def source_columns(self, columns: ColumnSelection) -> ColumnSelection:
         """Return the columns that the table must have for the columns wanted."""
@@ -194,13 +208,26 @@ def _is_of_person(trees: Mapping[str, Tree]) -> bool:
 
     def visit(tree: Tree) -> bool:
         if isinstance(tree, PersonOperation):
-            ordered = tree.orders and tree.name not in ("first", "latest")
-            return not ordered and tree.name not in ("lag", "lead") and not {*column_names(tree)} & trees.keys()
+            return not is_about_place(tree) and not {*column_names(tree)} & trees.keys()
         if isinstance(tree, Operation):
             return all(map(visit, tree.parts))
         return isinstance(tree, Constant) or tree.name in trees
 
     return all(map(visit, trees.values()))
+
+
+def _is_same_in_all_rows(tree: Tree, known: Collection[str]) -> bool:
+    """Return whether a column is the same in all rows of a person, where those that are known are."""
+    if isinstance(tree, PersonOperation):
+        return not is_about_place(tree)
+    if isinstance(tree, Operation):
+        return all(_is_same_in_all_rows(part, known) for part in tree.parts)
+    return isinstance(tree, Constant) or tree.name in known
+
+
+def is_about_place(tree: PersonOperation) -> bool:
+    """Return whether an operation depends on the place of a row among the rows of the person."""
+    return tree.name in ("lag", "lead") or bool(tree.orders and tree.name not in ("first", "latest"))
 
 
 def _layers(trees: Mapping[str, Tree]) -> Iterator[dict[str, Tree]]:
