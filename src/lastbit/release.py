@@ -21,7 +21,6 @@ from lastbit._outcomes import Compared
 from lastbit.errors import LastbitError
 from lastbit.exact.numbers import Number
 from lastbit.output import picture
-from lastbit.output.chart import chart
 from lastbit.output.json_values import SCHEMA, to_json_value, write_json
 from lastbit.output.json_values import json_text as json_text
 from lastbit.output.methods import cite, describe_privacy, find_method
@@ -124,7 +123,11 @@ class Release(Compared, ABC):
             panels = self.panels(level)
         except LastbitError:  # the release publishes names
             return ""
-        return chart(panels, self.title) if any(len(panel.heights) for panel in panels) else ""
+        if not any(len(panel.heights) for panel in panels):
+            return ""
+        from lastbit.output.chart import chart
+
+        return chart(panels, self.title)
 
     def _repr_png_(self) -> bytes | None:
         """Return the picture, for notebooks; None where there is no matplotlib, or nothing to draw."""

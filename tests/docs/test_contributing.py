@@ -16,8 +16,10 @@ PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 PLACE = """
 import pathlib
 import lastbit, lastbit.mechanisms
+from lastbit.public_names import find_homes
 lastbit.mechanisms.__path__.append(str(pathlib.Path(__file__).parent))
-lastbit._HOMES |= dict.fromkeys(["RandomizedResponse", "Responses"], "lastbit.mechanisms.randomized_response")
+homes = find_homes("lastbit")
+homes |= dict.fromkeys(["RandomizedResponse", "Responses"], "lastbit.mechanisms.randomized_response")
 """
 
 GUARANTEES = """

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import lastbit
 from lastbit.errors import LastbitError
+from lastbit.public_names import find_homes
 from lastbit.release import Release
 from tools.pages.commands import commands
 from tools.pages.json_keys import json_keys
@@ -65,7 +66,7 @@ def _of_paper(place: str, module: ModuleType) -> dict[str, Any]:
 
 def pages() -> dict[str, str]:
     """Return the text of every page of the reference."""
-    homes = lastbit._HOMES
+    homes = find_homes("lastbit")
     sections: dict[str, list[str]] = {page: [] for page in TITLES}
     for name, value in sorted(public().items(), key=lambda item: item[0].lower()):
         if isinstance(value, ModuleType) and value.__name__ in ROOMS:

@@ -13,7 +13,6 @@ from operator import index
 from typing import Any, Final, Protocol
 
 import numpy as np
-from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
 from lastbit.chance._draws import system_words, words_from_bytes
@@ -101,6 +100,9 @@ def check_system() -> None:
 
     >>> check_system()
     """
+    # What is charged is drawn with the cipher: if its library does not load, it should be now.
+    import cryptography.hazmat.primitives.ciphers  # noqa: F401
+
     try:
         os.urandom(8)
     except (OSError, NotImplementedError):
@@ -113,6 +115,9 @@ class _Stream:
     __slots__ = ("_encryptor", "left", "process")
 
     def __init__(self) -> None:
+        # Few words come from the operating system: a program that needs no more does not load the library.
+        from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
         self.process = current_process()
         self.left = _KEY_LIFE
         self._encryptor = Cipher(algorithms.AES256(_system_bytes(32)), modes.CTR(bytes(16))).encryptor()

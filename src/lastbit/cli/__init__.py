@@ -5,7 +5,11 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from collections.abc import Callable
+from functools import partial
+from typing import Any
 
+from lastbit.cli.plain_words import expand_arguments, find_plain_question
 from lastbit.cli.streams import is_lost_output, say, standard_streams
 from lastbit.errors import BudgetExceeded, LastbitError, find_charge_note
 
@@ -18,8 +22,8 @@ def main() -> None:
     # What is released is charged: a character that the output cannot encode is written out, and stops nothing.
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="backslashreplace")
-    # Modules that load make many objects and no garbage: to look for garbage less often saves a tenth of the start.
-    gc.set_threshold(50_000)
+    # Modules that load make many objects and no garbage: not to look for any saves a tenth of the start.
+    gc.disable()
     # NumPy's library for matrices starts a thread for each core, which takes a sixth of the start and is not needed.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     arguments = [argument for argument in sys.argv[1:] if argument != "--debug"]
@@ -32,26 +36,28 @@ def main() -> None:
             code = finish(code)
         except KeyboardInterrupt:
             code = finish(_say("interrupted. A charge that was made stays.", INTERRUPTED))
-        except SystemExit as end:  # how Rich and Typer end where a pipe is closed
+        except SystemExit as end:  # with another code than a number
             code = finish(end.code)
     sys.exit(code)
 
 
 def _run(arguments: list[str], *, debug: bool) -> int:
     try:
-        from lastbit.cli.app import command_for, expand_arguments
-        from lastbit.cli.completion import prepare_completion
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.startswith("lastbit"):
-            raise
-        return _say(f"the command needs {error.name}. Install it with: pip install 'lastbit[cli]'", USAGE)
-    try:
-        prepare_completion()
         arguments = expand_arguments(arguments)
-        code = command_for(arguments)(args=arguments, prog_name="lastbit", standalone_mode=False)
+        work = find_plain_question(arguments) or _find_command(arguments)
+        if not gc.isenabled():
+            # What is loaded stays: nobody needs to look at it for garbage again.
+            gc.freeze()
+            gc.enable()
+            gc.set_threshold(50_000)
+        code = work()
         if code == INTERRUPTED:
             raise KeyboardInterrupt
         return code if isinstance(code, int) else 0
+    except SystemExit as end:  # how a question ends, and how Rich and Typer do where a pipe is closed
+        if not isinstance(end.code, int):
+            raise
+        return end.code
     except Exception as error:
         if debug:
             _trace(error)
@@ -74,6 +80,19 @@ def _run(arguments: list[str], *, debug: bool) -> int:
         if charged:
             hint = f" {charged}"
         return _say(f"unexpected {type(error).__name__}.{hint}", 1)
+
+
+def _find_command(arguments: list[str]) -> Callable[[], Any]:
+    """Return what runs the command of these words, with the library that parses them."""
+    try:
+        from lastbit.cli.app import command_for
+        from lastbit.cli.completion import prepare_completion
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.startswith("lastbit"):
+            raise
+        raise LastbitError(f"the command needs {error.name}. Install it with: pip install 'lastbit[cli]'") from None
+    prepare_completion()
+    return partial(command_for(arguments), args=arguments, prog_name="lastbit", standalone_mode=False)
 
 
 def _trace(error: BaseException) -> None:

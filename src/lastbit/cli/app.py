@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from lastbit.cli.catalog import COMMANDS, GROUPS, Command
-from lastbit.cli.completion import VARIABLE
+from lastbit.cli.plain_words import COMPLETION
 from lastbit.cli.words import TextGroup
 from lastbit.questions.grammar import list_grammar
 
@@ -73,30 +73,13 @@ def _list_only() -> None:
     raise NotImplementedError("a command that is only listed was run")
 
 
-def expand_arguments(arguments: list[str]) -> list[str]:
-    """Return the words of a command in full: `plan` without a question plans `top`.
-
-    >>> expand_arguments(["plan", "-k", "3"]), expand_arguments(["plan", "count"])
-    (['plan', 'top', '-k', '3'], ['plan', 'count'])
-    >>> expand_arguments(["sum", "--bounds", "auto"])
-    ['sum', '--bounds', 'auto', 'auto']
-    """
-    if arguments[:1] == ["plan"] and len(arguments) > 1 and arguments[1].startswith("-") and arguments[1] != "--help":
-        arguments = ["plan", "top", *arguments[1:]]
-    words: list[str] = []
-    for word in arguments:
-        # --bounds takes two words: the one of automatic bounds stands for both.
-        words += [word, word] if words[-1:] == ["--bounds"] and word == "auto" else [word]
-    return words
-
-
 def command_for(arguments: list[str]) -> Any:
     """Return the app of the command that these words name, or of a list of commands: to load all takes longer.
 
     >>> list(command_for(["top", "visits.csv"]).commands)
     ['top']
     """
-    if VARIABLE in os.environ:
+    if COMPLETION in os.environ:
         return typer.main.get_command(make_app())
     if chosen := tuple(command for command in COMMANDS if tuple(arguments[: len(command.words)]) == command.words):
         return _make_once(chosen)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Annotated, Any
 
 import typer
 
-from lastbit.cli.grammar import GrammarCommand
-from lastbit.errors import ParameterError
+from lastbit.cli.plain_words import ask, list_options, refuse_flags
+from lastbit.cli.words import GrammarCommand
 from lastbit.questions.option import Option
 from lastbit.questions.request import Kind
 
@@ -22,7 +23,7 @@ def make_command(
     def command(**arguments: Any) -> None:
         # An option that takes a list is an empty one where it is not given, and a flag is False.
         values = {key: value for key, value in arguments.items() if value not in (None, False, [], ())}
-        _refuse_flags(options, values)
+        refuse_flags(options, values)
         run(values)
 
     parameters = [
@@ -43,14 +44,7 @@ def make_command(
 
 def question_command(kind: Kind) -> Callable[..., None]:
     """Return the command that asks this kind of question: it has its options, builds it, and releases."""
-
-    def run(values: dict[str, Any]) -> None:
-        from lastbit.cli.release import run_request
-
-        run_request(kind.parse(values, "command"))
-
-    options = [option for option in kind.options if "command" in option.faces]
-    return make_command(options, run, kind.name, kind.help)
+    return make_command(list_options(kind), partial(ask, kind), kind.name, kind.help)
 
 
 def _annotation(option: Option) -> Any:
@@ -74,13 +68,3 @@ def _help(option: Option) -> str:
     if option.default in (None, False, "", ()):
         return option.help
     return f"{option.help}  [default: {option.default}]"
-
-
-def _refuse_flags(options: Sequence[Option], values: dict[str, Any]) -> None:
-    """Refuse the name of an option where the value of another one belongs, as in `--epsilon --domain items.txt`."""
-    flags = {option.flag for option in options}
-    flag_of = {option.name: option.flag for option in options}
-    for name, value in values.items():
-        for word in value if isinstance(value, list | tuple) else [value]:
-            if word in flags:
-                raise ParameterError(f"{flag_of[name]} needs a value: got the option {word}. Nothing was read.")

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from lastbit.cli.budget import check_text
-from lastbit.cli.grammar import GrammarCommand
+from lastbit.cli.words import GrammarCommand
 from lastbit.errors import ParameterError
 from lastbit.questions.output_types import PRINTED
 

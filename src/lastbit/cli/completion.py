@@ -7,10 +7,9 @@ from typing import Annotated, Final
 
 import typer
 
+from lastbit.cli.plain_words import COMPLETION
 from lastbit.errors import ParameterError
 
-VARIABLE: Final = "_LASTBIT_COMPLETE"
-"""A shell that wants words sets this variable and runs the command."""
 SHELLS: Final = ("bash", "zsh", "fish", "powershell")
 
 
@@ -27,12 +26,12 @@ def completion(
 
     if shell not in SHELLS:
         raise ParameterError(f"the shell must be one of {', '.join(SHELLS)}: got {shell}.")
-    print(get_completion_script(prog_name="lastbit", complete_var=VARIABLE, shell=shell))
+    print(get_completion_script(prog_name="lastbit", complete_var=COMPLETION, shell=shell))
 
 
 def prepare_completion() -> None:
     """Get ready to answer when a shell asks for words."""
-    if VARIABLE in os.environ:
+    if COMPLETION in os.environ:
         from typer._completion_classes import completion_init
 
         completion_init()

@@ -1,12 +1,11 @@
-"""Words of the grammar that Typer has no types for, in a form that it has."""
+"""Words of the grammar that have several forms, in the one form that options and the library of commands have."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, Final
+from typing import Final
 
-from lastbit.cli.words import TextCommand
 from lastbit.errors import ParameterError
 from lastbit.questions.edge_types import NUMBERS
 from lastbit.questions.group_types import READINGS
@@ -16,14 +15,13 @@ _GROUPING: Final = ("--by", *(f"--{name}" for name in READINGS))
 """Options that name columns of groups."""
 
 
-class GrammarCommand(TextCommand):
-    """A command with options of one word or two, or of one or none, as --edges and --json: Typer has no such."""
+def spell_plainly(words: Sequence[str], *, names_json: bool) -> list[str]:
+    """Return the words of a command with options of one word or two, or of one or none, each in one form.
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the words, in the form that Typer has types for."""
-        words = complete_discover(join_bounds(join_edges(args)))
-        names_file = any("--json" in option.opts and option.metavar for option in self.params)
-        return super().parse_args(ctx, complete_json(words) if names_file else words)
+    names_json: whether --json may name a file.
+    """
+    words = complete_discover(join_bounds(join_edges(words)))
+    return complete_json(words) if names_json else words
 
 
 def join_bounds(arguments: Sequence[str]) -> list[str]:

@@ -11,8 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-import typer
-
 from lastbit.cli import REFUSED
 from lastbit.cli.files import check_outputs, inputs_of, replace_file
 from lastbit.cli.streams import explain_loss, say
@@ -21,7 +19,6 @@ from lastbit.output.addresses import public_address
 from lastbit.output.data_files import csv_bytes, write_parquet
 from lastbit.questions.answer import Payer, answer
 from lastbit.questions.output_types import PRINTED, prints_json
-from lastbit.questions.plan import Plan, make_plan
 from lastbit.questions.reading import read_column_names
 from lastbit.questions.rendering import UNREAD, AnswerView, check_presentation, read_account_after, render_answer
 from lastbit.questions.report import account_line
@@ -31,6 +28,7 @@ from lastbit.questions.within import buy_accuracy
 if TYPE_CHECKING:
     from lastbit.ledger import Entry
     from lastbit.mechanisms.sparse_vector.run import Run
+    from lastbit.questions.plan import Plan
     from lastbit.questions.request import Request
 
 _FILES = ("html", "plot", "csv", "parquet", "json")
@@ -61,6 +59,8 @@ def run_request(request: Request) -> None:
     if payer is not None:
         explain_loss(lambda: _name_entry(request, payer))
     if entry is None and question.shows_plan:
+        from lastbit.questions.plan import make_plan
+
         parts = make_plan(request, units=request["people"]).report
         replace(parts, title=f"{question.mechanism.cost.text} is shared so:", notes=[]).show(
             as_json=False, stream=sys.stderr
@@ -123,6 +123,8 @@ def _name_entry(request: Request, payer: Payer) -> str:
 
 
 def _show_dry_run(request: Request) -> None:
+    from lastbit.questions.plan import make_plan
+
     plan = make_plan(request, units=request["people"])
     reading = request.question.reading
     if plan.previous_entry is None and reading is not None:
@@ -141,7 +143,7 @@ def show_plan(plan: Plan) -> None:
     report.show(as_json=prints_json(plan.request["json"]))
     is_reuse = plan.previous_entry is not None and plan.request.values.get("reuse", False)
     if plan.refusal and not is_reuse:
-        raise typer.Exit(REFUSED)
+        raise SystemExit(REFUSED)
 
 
 @contextmanager
@@ -175,7 +177,7 @@ def write_file(option: str, path: str, write: Callable[[str], object]) -> None:
     except OSError as error:
         what = {"--html": "report", "--plot": "picture"}.get(option, "file")
         say(f"the {what} {path} could not be written: {error.strerror}. The release above stands.")
-        raise typer.Exit(1) from None
+        raise SystemExit(1) from None
 
 
 def write_text(path: str, text: str) -> None:
@@ -192,6 +194,8 @@ def start_stream(request: Request, ends: str) -> tuple[Run, Payer | None] | None
     question = request.question
     mechanism: Any = question.mechanism
     if request["dry_run"]:
+        from lastbit.questions.plan import make_plan
+
         show_plan(make_plan(request))
         return None
     payer = Payer.of(request)

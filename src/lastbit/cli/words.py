@@ -15,6 +15,17 @@ class TextCommand(TyperCommand):
         return [_keep_text(parameter) for parameter in super().get_params(ctx)]
 
 
+class GrammarCommand(TextCommand):
+    """A command with options that Typer has no types for: of one word or two, or of one or none."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the words, in the form that Typer has types for."""
+        from lastbit.cli.grammar import spell_plainly
+
+        names_json = any("--json" in option.opts and option.metavar for option in self.params)
+        return super().parse_args(ctx, spell_plainly(args, names_json=names_json))
+
+
 class TextGroup(TyperGroup):
     """A group of commands that has no options but flags."""
 

@@ -9,16 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lastbit.data.column_types import ColumnType
-from lastbit.data.profiles import ProfileTask, UnitProfiles
-from lastbit.data.records import Records, RecordTask
-from lastbit.data.weights import Weights
-from lastbit.values.contribution_bound import ContributionBound
+if TYPE_CHECKING:
+    from lastbit.data.column_types import ColumnType
+    from lastbit.data.profiles import ProfileTask, UnitProfiles
+    from lastbit.data.records import Records, RecordTask
+    from lastbit.data.weights import Weights
+    from lastbit.values.contribution_bound import ContributionBound
 
 Integers: TypeAlias = NDArray[np.int64]
 Keys: TypeAlias = Sequence[Hashable | None]

@@ -1,32 +1,11 @@
 """Post-processing: how accurate a release is. No function here looks at private values, so none costs anything."""
 
-from lastbit.estimate.accuracy import gaussian_accuracy, laplace_accuracy, least_epsilon
-from lastbit.estimate.blue import blue, error_bounds, variance_left
-from lastbit.estimate.finding import Found, expected_found, zipf_counts
-from lastbit.estimate.gap_laws import LaplaceGapNoise, OneSidedGapNoise
-from lastbit.estimate.gaps import Estimate, GapNoise, LowerBound, measured, variance_weighted
-from lastbit.estimate.selection_plan import SelectionOption, SelectionPlan, selection_plan
-from lastbit.estimate.tempered import tempered
+from lastbit.public_names import find_homes, load_name
 
-__all__ = [
-    "Estimate",
-    "Found",
-    "GapNoise",
-    "LaplaceGapNoise",
-    "LowerBound",
-    "OneSidedGapNoise",
-    "SelectionOption",
-    "SelectionPlan",
-    "blue",
-    "error_bounds",
-    "expected_found",
-    "gaussian_accuracy",
-    "laplace_accuracy",
-    "least_epsilon",
-    "measured",
-    "selection_plan",
-    "tempered",
-    "variance_left",
-    "variance_weighted",
-    "zipf_counts",
-]
+
+def __getattr__(name: str) -> object:
+    return load_name(__name__, name)
+
+
+def __dir__() -> list[str]:
+    return sorted(find_homes(__name__))

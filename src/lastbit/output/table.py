@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -83,9 +82,11 @@ def html_table(names: Sequence[str], rows: Sequence[Sequence[str]], caption: str
     >>> html_table(["item"], [["<b>"]], "one & all").split("<thead>")[0]
     '<table><caption>one &amp; all</caption>'
     """
-    head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
-    body = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-    title = f"<caption>{html.escape(caption)}</caption>" if caption else ""
+    from html import escape
+
+    head = "".join(f"<th>{escape(name)}</th>" for name in names)
+    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    title = f"<caption>{escape(caption)}</caption>" if caption else ""
     return f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
@@ -97,8 +98,10 @@ def html_section(
     >>> html_section("Top <3>", ["item"], [["flu"]], ["All is well."]).partition("<table>")[0]
     '<p><strong>Top &lt;3&gt;</strong></p>'
     """
-    paragraphs = "".join(f"<p>{html.escape(note)}</p>" for note in notes)
-    return f"<p><strong>{html.escape(title)}</strong></p>{chart}{html_table(names, rows, '')}{paragraphs}"
+    from html import escape
+
+    paragraphs = "".join(f"<p>{escape(note)}</p>" for note in notes)
+    return f"<p><strong>{escape(title)}</strong></p>{chart}{html_table(names, rows, '')}{paragraphs}"
 
 
 def one_line(value: object) -> str:

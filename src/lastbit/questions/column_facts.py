@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -125,6 +124,8 @@ class Columns:
 
 
 def _read_file(path: Path, flag: str) -> Mapping[str, Any]:
+    import tomllib
+
     try:
         if path.stat().st_size > _LARGEST_FILE or not path.is_file():
             raise ParameterError(f"{flag} must be a file of at most {_LARGEST_FILE:,} bytes: {path} is none.")

@@ -7,13 +7,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from lastbit.errors import ParameterError
-from lastbit.questions.automatic_bins import AutomaticBins
-from lastbit.questions.different import count_different
-from lastbit.questions.discovery import count_items
 from lastbit.questions.edge_types import count_bins
 from lastbit.questions.question import Accuracy, Question
 from lastbit.questions.reading_notes import describe_unit
-from lastbit.questions.row_counts import count_rows_of_groups, describe_more_rows
 
 if TYPE_CHECKING:
     import lastbit as lb
@@ -33,11 +29,17 @@ def count(request: Request) -> Question:
     from lastbit.questions.report import Report, format_bound, format_percent
 
     if request["different"] is not None:
+        from lastbit.questions.different import count_different
+
         return count_different(request)
     if any(count_bins(edges) is not None for _, edges in request["edges"] or ()):
+        from lastbit.questions.automatic_bins import AutomaticBins
+
         return AutomaticBins(request, count).ask()
     rows, items, most_rows, words = request.rows, request.items, request["most_rows"], request.words
     if items.by and not request["rows"] and most_rows is None:
+        from lastbit.questions.discovery import count_items
+
         return count_items(request)
     if not items.by and (
         items.domain or items.discover or items.most_items or items.weights or items.bounds or request["delta"]
@@ -52,8 +54,12 @@ def count(request: Request) -> Question:
             "--rows and --most-rows go together: how many rows of one person count says how far one person moves the "
             "number. Write --rows --most-rows 10."
         )
+    if request["rows"] and items.by:
+        from lastbit.questions.row_counts import count_rows_of_groups
+
+        return count_rows_of_groups(request)
     if request["rows"]:
-        return count_rows_of_groups(request) if items.by else _count_rows(request)
+        return _count_rows(request)
     mechanism: Any = choose_noise(request.cost)
     level, within = format_percent(request.level), mechanism.accuracy(request.level)
 
@@ -88,6 +94,7 @@ def _count_rows(request: Request) -> Question:
     from lastbit.questions.people import PeopleParts, choose_noise, parse_share
     from lastbit.questions.reading import read_numbers_of_rows
     from lastbit.questions.report import Report, format_bound, format_percent
+    from lastbit.questions.row_counts import describe_more_rows
 
     rows, most, words = request.rows, request["most_rows"], request.words
     people = PeopleParts(share=parse_share(request["people_share"]), clamped=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import datetime
-import hashlib
 import io
 import json
 import os
@@ -180,6 +179,8 @@ class Domain:
     @cached_property
     def digest(self) -> str:
         """The digest of the items, by which the books know them."""
+        import hashlib
+
         digest = hashlib.sha256()
         for item in self.items:
             text = [*map(str, item)] if self.columns else str(item)

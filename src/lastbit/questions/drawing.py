@@ -15,7 +15,6 @@ from lastbit.output.picture import Panel
 from lastbit.output.words import capitalize
 from lastbit.questions.group_types import group_names
 from lastbit.questions.report import format_percent, format_value
-from lastbit.questions.several_numbers import OF, asks_several, split_request
 from lastbit.questions.stored_answers import is_never_negative
 from lastbit.questions.titles import name_groups, name_number
 
@@ -39,7 +38,7 @@ _NO_GROUPS: Final = ("rank", "measurement", "above_by")
 def draw_answer(request: Request | None, report: Report) -> Sequence[Panel]:
     """Return the panels of an answer with a number for each group; none where the release draws itself."""
     table = report.table
-    if request is not None and asks_several(request):
+    if request is not None and request.asks_several:
         return _draw_numbers(request, report)
     labels = [name for name in report.label_names if name not in _NO_GROUPS]
     if request is None or not labels or "value" not in table:
@@ -75,6 +74,8 @@ def draw_answer(request: Request | None, report: Report) -> Sequence[Panel]:
 
 def _draw_numbers(request: Request, report: Report) -> Sequence[Panel]:
     """Return the panels of each of several columns of numbers, which have scales of their own."""
+    from lastbit.questions.several_numbers import OF, split_request
+
     table, panels = report.table, []
     for column, part in split_request(request).items():
         rows = [row for row, name in enumerate(table[OF]) if name == column]

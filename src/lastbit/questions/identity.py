@@ -6,7 +6,6 @@ mechanism too. No row of the table takes part.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -133,4 +132,6 @@ def _identify_source(source: str) -> str:
         path = os.fsencode(os.path.realpath(source))
     except ValueError:  # no file has such a name: whoever opens it says so
         return source
+    import hashlib
+
     return f"sha256:{hashlib.sha256(path).hexdigest()}"

@@ -9,7 +9,6 @@ from lastbit.output.methods import cite, describe_privacy, find_method
 from lastbit.output.words import plural
 from lastbit.questions.reading_notes import count_rows_of, describe_numbers, describe_one, describe_sd
 from lastbit.questions.report import format_percent, format_value
-from lastbit.questions.several_numbers import asks_several, describe_share, join_notes, split_request
 from lastbit.questions.titles import name_different
 from lastbit.questions.unit_types import join_names
 
@@ -64,7 +63,9 @@ def _rules(request: Request, published: Any) -> list[str]:
     from lastbit.questions.sums import choose_rule
 
     get, words = request.values.get, request.words
-    if asks_several(request):
+    if request.asks_several:
+        from lastbit.questions.several_numbers import describe_share, join_notes, split_request
+
         rules = join_notes({column: _rules(part, published) for column, part in split_request(request).items()})
         return [describe_share(request), *rules]
     rules = []

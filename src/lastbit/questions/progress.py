@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from concurrent.futures import Future, wait
-from concurrent.futures import TimeoutError as NotYet
 from contextvars import copy_context
-from threading import Thread
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from threading import Event, Thread
+from typing import TYPE_CHECKING, Final, TypeVar
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -39,34 +37,36 @@ def run_with_progress(
     A watcher is told instead, where there is one. The other thread is used without a terminal too: an engine swallows
     or delays interrupts in its own thread.
     """
-    future: Future[Result] = Future()
+    done, results, failures = Event(), list[Result](), list[BaseException]()
 
     def fill() -> None:
         try:
-            future.set_result(work())
+            results.append(work())
         except BaseException as error:
-            future.set_exception(error)
+            failures.append(error)
+        done.set()
 
     # With what is set around the call, as a trial of stability sets the key of a bound.
     Thread(target=copy_context().run, args=(fill,), daemon=True).start()
     try:
         if watcher is not None:
             watcher(progress, stop)
-        elif console is not None or sys.stderr.isatty():
-            wait([future], patience)
-            if not future.done():
-                _show_bar(future, progress, console)
-        return future.result()
+        elif (console is not None or sys.stderr.isatty()) and not done.wait(patience):
+            _show_bar(done, progress, console)
+        done.wait()
     except KeyboardInterrupt:
         # More than once, because between two queries nothing can be stopped. A reader that goes on is left behind.
         for _ in range(_ATTEMPTS):
             stop()
-            if wait([future], 0.1).done:
+            if done.wait(0.1):
                 break
         raise
+    if failures:
+        raise failures.pop()
+    return results.pop()
 
 
-def _show_bar(future: Future[Any], progress: Callable[[], float], console: Console | None) -> None:
+def _show_bar(done: Event, progress: Callable[[], float], console: Console | None) -> None:
     """Show a progress bar until the work is done."""
     from rich.console import Console as NewConsole
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
@@ -74,11 +74,8 @@ def _show_bar(future: Future[Any], progress: Callable[[], float], console: Conso
     columns = (TextColumn("reading"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console or NewConsole(stderr=True), transient=True) as bar:
         task = bar.add_task("reading", total=None)
-        while not future.done():
-            done = progress()
-            if done >= 0:
-                bar.update(task, total=100, completed=done)
-            try:
-                future.exception(0.1)
-            except NotYet:
-                continue
+        while not done.is_set():
+            share = progress()
+            if share >= 0:
+                bar.update(task, total=100, completed=share)
+            done.wait(0.1)

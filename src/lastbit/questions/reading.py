@@ -20,12 +20,12 @@ from lastbit.questions.reading_groups import (
 )
 from lastbit.questions.row_options import RowOptions
 from lastbit.values.counts import Counts
-from lastbit.values.ranked import DifferentValues, RankedCounts, RankedUnlisted
-from lastbit.values.unlisted import UNKNOWN, Unlisted
 
 if TYPE_CHECKING:
     from lastbit.data.per_unit import Numbers
     from lastbit.questions.domains import Domain
+    from lastbit.values.ranked import DifferentValues, RankedCounts, RankedUnlisted
+    from lastbit.values.unlisted import Unlisted
 
 _EVERYONE: Final = "everyone"
 _ALL: Final = "lastbit_everyone"
@@ -169,6 +169,8 @@ def read_ranked_counts(rows: RowOptions, items: ItemOptions, *, lot_of_groups: b
 
 def read_unlisted_items(rows: RowOptions, items: ItemOptions, most: int | None) -> Reading[Unlisted]:
     """Read the items that nobody listed: so many with the largest numbers, or all."""
+
+    from lastbit.values.unlisted import UNKNOWN
 
     def work(table: OpenTable) -> Unlisted:
         unlisted: Unlisted = _count(label_known_groups(items, table), rows, items, UNKNOWN)

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from lastbit.exact.numbers import number
-from lastbit.mechanisms.group_means import SD_SHARE
 from lastbit.output.words import Words, article, capitalize, plural
 from lastbit.questions.edge_types import count_bins
 from lastbit.questions.report import format_percent
@@ -59,6 +58,8 @@ def describe_sd(noun: str) -> str:
     'A standard deviation is that of the clamped numbers, divided by how many people there are and not by one less; \
 25% of the cost of the answer measures it.'
     """
+    from lastbit.mechanisms.group_means import SD_SHARE
+
     return (
         f"A standard deviation is that of the clamped numbers, divided by how many {noun} there are and not by one "
         f"less; {format_percent(SD_SHARE)} of the cost of the answer measures it."

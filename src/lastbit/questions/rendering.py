@@ -12,16 +12,13 @@ from lastbit.errors import LastbitError, LedgerError, ParameterError
 from lastbit.exact.numbers import probability
 from lastbit.mechanisms.parts import PartsRelease
 from lastbit.output import picture
-from lastbit.output.chart import chart
 from lastbit.output.json_values import json_text
-from lastbit.output.page import Page
 from lastbit.output.picture import Panel, drop_hidden_rows
 from lastbit.output.table import PEOPLE, format_cells, html_section, text_table
 from lastbit.output.words import capitalize
 from lastbit.questions.answer import Payer
 from lastbit.questions.budget_words import describe_more
 from lastbit.questions.crosswise import pivot_table, split_names
-from lastbit.questions.drawing import draw_answer, draw_gaps
 from lastbit.questions.group_types import group_columns
 from lastbit.questions.methods import method_sentence, methods_paragraph
 from lastbit.questions.of_whom import say_of_whom
@@ -39,7 +36,6 @@ from lastbit.questions.presentation import (
 from lastbit.questions.question import TABLE_ADJACENCY
 from lastbit.questions.rates import divide_by
 from lastbit.questions.report import Report, account_data, account_line, convert_numbers, format_percent, format_value
-from lastbit.questions.several_numbers import asks_several
 from lastbit.questions.stored_answers import is_never_negative
 from lastbit.questions.titles import title_of
 from lastbit.release import build_frame
@@ -47,6 +43,7 @@ from lastbit.release import build_frame
 if TYPE_CHECKING:
     from lastbit.ledger import Account, Entry
     from lastbit.mechanisms.mechanism import Mechanism
+    from lastbit.output.page import Page
     from lastbit.questions.request import Request
 
 
@@ -137,7 +134,7 @@ class AnswerView:
             notes.insert(
                 0, f"Every interval reaches {format_value(max(widths), 'up')} or less to each side of its middle."
             )
-        if self.request is not None and asks_several(self.request):
+        if self.request is not None and self.request.asks_several:
             notes.append("Numbers of several columns have no totals.")
         elif not adds_up:
             assert self.request is not None  # noqa: S101
@@ -155,6 +152,8 @@ class AnswerView:
     @property
     def panels(self) -> Sequence[Panel]:
         """What a picture shows: the numbers and their intervals, of all people where people are counted."""
+        from lastbit.questions.drawing import draw_answer, draw_gaps
+
         shown = self.report.frame.get("shown", ())
         if self.report.panels:
             return drop_hidden_rows(self.report.panels, shown)
@@ -172,7 +171,11 @@ class AnswerView:
             return ""
         # One bar beside nothing tells less than its number.
         tells = any(len(panel.heights) > 1 and any(height is not None for height in panel.heights) for panel in panels)
-        return chart(panels, self.report.title) if tells else ""
+        if not tells:
+            return ""
+        from lastbit.output.chart import chart
+
+        return chart(panels, self.report.title)
 
     def plot(self, path: str | None = None) -> Any:
         """Draw the numbers with their intervals; `path` writes a picture. Needs matplotlib."""
@@ -196,6 +199,8 @@ class AnswerView:
     @property
     def page(self) -> Page:
         """The report as one page to send on: whoever reads it cannot ask, and gets no advice."""
+        from lastbit.output.page import Page
+
         names, rows = self.printed_table
         texts = [*self.texts, ("As JSON", json_text(self.data))]
         notes = self.shown_report.notes
@@ -258,7 +263,7 @@ class AnswerView:
     def _adds_up(self) -> bool:
         """Whether the numbers of groups may be added: each row is one, and is in one group."""
         request = self.request
-        if request is None or request.values.get("counts") is not None or asks_several(request):
+        if request is None or request.values.get("counts") is not None or request.asks_several:
             return False
         return request.rows.unit is None or (request.kind.name == "count" and request["rows"])
 

@@ -248,6 +248,11 @@ class Request:
         return {"epsilon": epsilon} if rho is None else {"rho": rho}
 
     @property
+    def asks_several(self) -> bool:
+        """Whether the question is about several columns of numbers."""
+        return self.kind.name in ("sum", "mean") and isinstance(self.values.get("of"), tuple)
+
+    @property
     def typed_domains(self) -> tuple[Domain, ...]:
         """The domains that somebody typed, with the names of their columns, in the order of the columns."""
         return _with_columns(self.values.get("domain") or (), self.values)

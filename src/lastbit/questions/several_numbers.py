@@ -37,11 +37,6 @@ def split_request(request: Request) -> dict[str, Request]:
     return {column: request.change(of=[column], bounds=request["bounds"][column], **cost) for column in columns}
 
 
-def asks_several(request: Request) -> bool:
-    """Return whether a request is about several columns of numbers."""
-    return request.kind.name in ("sum", "mean") and isinstance(request.values.get(OF), tuple)
-
-
 def describe_share(request: Request) -> str:
     """Return by which public rule the columns share the cost."""
     return f"The cost is shared evenly among the {len(request[OF]):,} columns of numbers: each is answered by itself."

@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from lastbit.errors import ParameterError
-from lastbit.questions.automatic_bounds import AutomaticNumbers
 from lastbit.questions.group_numbers import GroupNumbers
 from lastbit.questions.question import Question
-from lastbit.questions.several_numbers import SeveralNumbers, asks_several
 from lastbit.questions.value_types import AUTO
 
 if TYPE_CHECKING:
@@ -79,7 +77,9 @@ def _ask(request: Request, rule: str, leads: str) -> Question:
             "--per row needs --most-rows, the number of rows of one person that count: otherwise nobody knows how far "
             "one person moves the result. Write --most-rows 10, or --per mean."
         )
-    if asks_several(request):
+    if request.asks_several:
+        from lastbit.questions.several_numbers import SeveralNumbers
+
         return SeveralNumbers(request, lambda part: _ask_one(part, rule, leads)).ask()
     return _ask_one(request, rule, leads)
 
@@ -87,5 +87,7 @@ def _ask(request: Request, rule: str, leads: str) -> Question:
 def _ask_one(request: Request, rule: str, leads: str) -> Question:
     """Return the question about one column of numbers."""
     if request["bounds"] == AUTO:
+        from lastbit.questions.automatic_bounds import AutomaticNumbers
+
         return AutomaticNumbers(request, rule, leads).ask()
     return GroupNumbers(request, rule, leads).ask()

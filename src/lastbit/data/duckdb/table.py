@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -14,16 +14,16 @@ from lastbit.data.duckdb.columns import DuckDBColumns
 from lastbit.data.duckdb.frequent import find_frequent
 from lastbit.data.duckdb.masks import can_mask, count_bits, rank_bits
 from lastbit.data.duckdb.per_unit import rank_numbers, reduce_rows
-from lastbit.data.duckdb.profile import profile_relation
-from lastbit.data.duckdb.records import count_records
 from lastbit.data.duckdb.relation import OpenTable
 from lastbit.data.duckdb.sorting import can_sort, count_by_sorting
 from lastbit.data.duckdb.units import add_up_words, can_add_up, count_words
-from lastbit.data.profiles import ProfileTask, UnitProfiles
-from lastbit.data.records import Records, RecordTask
 from lastbit.data.sql import quote_identifier
 from lastbit.data.sql_weights import sum_steps
 from lastbit.data.table import Integers, ItemTotals, Keys, Task
+
+if TYPE_CHECKING:
+    from lastbit.data.profiles import ProfileTask, UnitProfiles
+    from lastbit.data.records import Records, RecordTask
 
 _FILTERED: Final = 100_000
 """A domain up to this size takes rows out before they are grouped. A larger one is looked up after that."""
@@ -124,10 +124,14 @@ class DuckDBTable:
 
     def profile(self, task: ProfileTask) -> UnitProfiles:
         """Measure how many rows each unit has, and what it has in each column."""
+        from lastbit.data.duckdb.profile import profile_relation
+
         return profile_relation(self._relation, self._columns, task)
 
     def count_records(self, task: RecordTask, keys: Sequence[Keys]) -> Records:
         """Count how many records have each combination of values of several columns."""
+        from lastbit.data.duckdb.records import count_records
+
         return count_records(self._relation, self._columns, task, keys)
 
     def find_items(self, task: Task) -> Callable[[int | None], ItemTotals]:

@@ -3,6 +3,8 @@
 One line, or one row of a database, changes nothing but itself: not how another is read, not a type, not whether the
 table can be read. So the name and the first bytes of a file say how to read it. The file declares the columns and
 types, or the user names them. Text files are read line by line, and a row that cannot be read is left out.
+
+The reader of a format is imported where a file of it is opened: a command pays for one of them.
 """
 
 from __future__ import annotations
@@ -15,22 +17,16 @@ from threading import Lock
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from lastbit.data.duckdb.relation import ColumnSelection, OpenTable, connect
-from lastbit.data.files.csv import open_delimited, read_header
-from lastbit.data.files.duckdb import find_relation, open_duckdb
 from lastbit.data.files.formats import JSON_LINES, TextFormat, detect_format
-from lastbit.data.files.json_lines import open_json_lines
-from lastbit.data.files.parquet import list_parquet_columns, open_parquet
-from lastbit.data.files.parquet_texts import escape_glob
 from lastbit.data.files.paths import Source, expand_paths, read_standard_input
-from lastbit.data.files.postgres import list_postgres_columns, open_postgres
-from lastbit.data.files.sqlite import list_sqlite_columns, open_sqlite
-from lastbit.data.query.plan import RowPlan
-from lastbit.data.query.steps import TablePlan
 from lastbit.data.sql import quote_text
 from lastbit.errors import DataError, LastbitError, ParameterError, raise_alone
 
 if TYPE_CHECKING:
     import duckdb
+
+    from lastbit.data.query.plan import RowPlan
+    from lastbit.data.query.steps import TablePlan
 
 __all__ = ["ColumnSelection", "OpenTable", "list_columns", "open_table"]
 
@@ -66,6 +62,8 @@ def open_table(
     paths = expand_paths([path] if isinstance(path, str) else path)
     if plan is None or plan.does_nothing:
         return _open_all(paths, columns, table, text_format, with_rows)
+    from lastbit.data.query.steps import TablePlan
+
     more: tuple[str, ...] = ()
     if isinstance(plan, TablePlan):
         plan.check_names(list_columns(paths, table, text_format))
@@ -110,6 +108,8 @@ def _lock_engine(connection: duckdb.DuckDBPyConnection, paths: Sequence[str]) ->
 
     A DuckDB file is open for reading only, and its views may read other files, as their author wanted.
     """
+    from lastbit.data.files.parquet_texts import escape_glob
+
     if not connection.execute("SELECT path FROM duckdb_databases() WHERE path IS NOT NULL").fetchall():
         names = ", ".join(quote_text(name) for path in paths for name in (path, escape_glob(Path(path))))
         connection.execute(f"SET allowed_paths = [{names}]")
@@ -164,45 +164,73 @@ def _open_one(
     with_rows: bool = True,
 ) -> OpenTable:
     if path.startswith(_POSTGRES):
+        from lastbit.data.files.postgres import open_postgres
+
         _refuse_format(text_format, path)
         return open_postgres(path, _require_table(table, path), columns, with_rows=with_rows)
     source = _find_file(path)
     ending = text_format.endings(path)[0]
     if ending is not None and ending != ".parquet":
         _refuse_table(table, path)
-        open_text = open_json_lines if ending in JSON_LINES else open_delimited
-        return open_text(connection or connect(), source, columns, text_format, path)
+        return _open_text(ending in JSON_LINES)(connection or connect(), source, columns, text_format, path)
     if not isinstance(source, Path):
         raise ParameterError(_PIPED)
     _refuse_format(text_format, path)
     file_format = detect_format(source)
     if file_format == "parquet":
+        from lastbit.data.files.parquet import open_parquet
+
         _refuse_table(table, path)
         return open_parquet(connection or connect(), source, columns)
     if connection is not None:
         raise ParameterError("several places must all be files of rows: a database is read alone.")
     name = _require_table(table, path)
     if file_format == "sqlite":
+        from lastbit.data.files.sqlite import open_sqlite
+
         return open_sqlite(source, name, columns, with_rows=with_rows)
+    from lastbit.data.files.duckdb import open_duckdb
+
     return open_duckdb(connect(source), name, columns, path)
+
+
+def _open_text(is_json: bool) -> Callable[..., OpenTable]:
+    """Return the reader of one kind of text files."""
+    if is_json:
+        from lastbit.data.files.json_lines import open_json_lines
+
+        return open_json_lines
+    from lastbit.data.files.csv import open_delimited
+
+    return open_delimited
 
 
 def _list_columns(path: str, table: str | None, text_format: TextFormat) -> list[str]:
     if path.startswith(_POSTGRES):
+        from lastbit.data.files.postgres import list_postgres_columns
+
         return list_postgres_columns(path, _require_table(table, path))
     source = _find_file(path)
     ending = text_format.endings(path)[0]
     if ending in JSON_LINES:
         return []
     if ending is not None and ending != ".parquet":
+        from lastbit.data.files.csv import read_header
+
         return read_header(source, text_format, path)
     if not isinstance(source, Path):
         raise ParameterError(_PIPED)
     file_format = detect_format(source)
     if file_format == "parquet":
+        from lastbit.data.files.parquet import list_parquet_columns
+
         return list_parquet_columns(source)
     if file_format == "sqlite":
+        from lastbit.data.files.sqlite import list_sqlite_columns
+
         return list_sqlite_columns(source, _require_table(table, path))
+    from lastbit.data.files.duckdb import find_relation
+
     with closing(connect(source)) as connection:
         return find_relation(connection, _require_table(table, path), path)[0].columns
 
