@@ -84,6 +84,10 @@ class DuckDBColumns:
         """Tell whether all of these columns hold whole numbers of at most 64 bits."""
         return all(self._types[name].id in _WORDS for name in names)
 
+    def has_one_row_each(self, name: str) -> bool:
+        """Tell whether no two rows are known to have one normal form of this column, but where it is missing."""
+        return self._source is not None and self._source.one_row_each == (name,)
+
     def key(self, name: str) -> str:
         """Return the SQL of a column in its normal form."""
         column, declared, column_type = quote_identifier(name), self._types[name].id, self.column_type(name)

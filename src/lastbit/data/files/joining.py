@@ -208,6 +208,7 @@ class JoinPlan:
             again=again,
             problem=lambda: table.problem() or other.problem(),
             text_columns=texts,
+            one_row_each=(),
         )
 
     def _keys(self, mine: DuckDBColumns, theirs: DuckDBColumns) -> tuple[str, str]:
