@@ -18,7 +18,7 @@ from lastbit.data.duckdb.relation import ColumnSelection, OpenTable, connect
 from lastbit.data.files.csv import open_delimited, read_header
 from lastbit.data.files.duckdb import find_relation, open_duckdb
 from lastbit.data.files.formats import JSON_LINES, TextFormat, detect_format
-from lastbit.data.files.json_lines import open_json_lines
+from lastbit.data.files.json_lines import find_keys, open_json_lines
 from lastbit.data.files.parquet import list_parquet_columns, open_parquet
 from lastbit.data.files.parquet_texts import escape_glob
 from lastbit.data.files.paths import Source, expand_paths, read_standard_input
@@ -103,6 +103,28 @@ def list_columns(path: str | Sequence[str], table: str | None = None, text_forma
     """
     first, *_ = expand_paths([path] if isinstance(path, str) else path)
     return _call_reader(lambda _: _list_columns(first, table, text_format), first)
+
+
+def list_json_keys(path: str, text_format: TextFormat = _PLAIN) -> list[str]:
+    """List the keys of the objects in a file of JSON lines. Its lines are read: not for a table of people.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     file = Path(folder, "regions.jsonl")
+    ...     _ = file.write_text('{"zip": 1}\\n{"zip": 2, "region": "n"}\\n')
+    ...     list_json_keys(str(file))
+    ['region', 'zip']
+    """
+
+    def read(opening: list[str]) -> list[str]:
+        keys: set[str] = set()
+        for own in expand_paths([path]):
+            opening.append(own)
+            with closing(connect()) as connection:
+                keys |= set(find_keys(connection, _find_file(own), text_format, own))
+        return sorted(keys)
+
+    return _call_reader(read, path)
 
 
 def _lock_engine(connection: duckdb.DuckDBPyConnection, paths: Sequence[str]) -> None:
