@@ -63,6 +63,15 @@ QUESTIONS = {
         "select item, count(distinct unit) from (select unit, unnest(string_split(region, 't')) as item from '{path}') "
         "where item <> '' group by item",
     ),
+    "units": (
+        "count --unit unit --unit ward --noun pair,pairs",
+        "select count(*) from (select distinct unit, ward from '{path}')",
+    ),
+    "units of people": (
+        "count --unit unit --unit ward --most-units 5 --noun pair,pairs",
+        "select count(*) from (select distinct unit, ward from (select unit, ward, dense_rank() over (partition by unit "
+        "order by hash(unit, ward, 12345)) as lot from '{path}') where lot <= 5)",
+    ),
 }
 """The words of each command, and the same work in SQL."""
 
@@ -90,7 +99,8 @@ def run(only: str | None = None, path: Path | None = None, runs: int = 5) -> Non
         for name, (words, query) in QUESTIONS.items():
             if only in (None, name):
                 kind, *options = shlex.split(words.format(folder=path.parent))
-                ours = [kind, str(path), "--unit", "unit", *options, "--epsilon", "1", "--json"]
+                unit = [] if "--unit" in options else ["--unit", "unit"]
+                ours = [kind, str(path), *unit, *options, "--epsilon", "1", "--json"]
                 compare_processes(
                     name,
                     ["-m", "lastbit.cli", *ours],

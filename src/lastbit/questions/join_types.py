@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from lastbit.errors import ParameterError
 from lastbit.output.addresses import public_address
 from lastbit.output.words import Words
+from lastbit.questions.group_types import GroupList
 from lastbit.questions.option import Face
 from lastbit.questions.value_types import Place, Text, TextList, describe
 
@@ -54,6 +55,40 @@ class OneOrMore(TextList):
 
     def _fact_of(self, value: Any) -> str:
         return str(value)
+
+
+@dataclass(frozen=True)
+class JoinColumns(OneOrMore):
+    """For each table that is joined its column, or several with commas; a name with a comma has double quotes.
+
+    >>> JoinColumns().parse(["zip", "year , month"], "--on", "command")
+    ('zip', 'year,month')
+    >>> JoinColumns().parse(["zip", ["year", "a,b"]], "--on", "python")
+    ('zip', 'year,"a,b"')
+    """
+
+    def parse(self, value: Any, flag: str, face: Face) -> tuple[str, ...]:
+        """Return the columns of each table as one text."""
+        return tuple(
+            self._parse_one(part, flag, face) for part in (value if isinstance(value, list | tuple) else [value])
+        )
+
+    def _parse_one(self, value: Any, flag: str, face: Face) -> str:
+        columns = GroupList().parse(value, flag, face)
+        expression = next((part for part in columns if not isinstance(part, str)), None)
+        if expression is not None or not columns or len({*columns}) < len(columns):
+            problem = "nothing" if not columns else "an expression" if expression is not None else "one column twice"
+            raise ParameterError(f"{flag} must name columns of both tables: got {problem}. Write --on postcode,year.")
+        return ",".join(GroupList().arguments([column])[0][0] for column in columns)
+
+
+def read_key(on: str) -> tuple[str, ...]:
+    """Return the columns by which one table is joined.
+
+    >>> read_key('year,"a,b"')
+    ('year', 'a,b')
+    """
+    return tuple(GroupList().parse(on, "--on", "python"))
 
 
 @dataclass(frozen=True)
@@ -123,16 +158,19 @@ def describe_joins(
     >>> [*describe_joins(["old/regions.csv"], ["zip"], ["patient"], Words())]
     ['What regions.csv holds is public: only the rows of the table are protected.']
     """
-    for other, column in zip(joined, on, strict=True):
+    for other, columns in zip(joined, map(read_key, on), strict=True):
         name = "the joined table" if isinstance(other, JoinedFrame) else name_of_file(other)
-        if column not in unit:
+        if not unit or not {*unit} <= {*columns}:
             yield f"What {name} holds is public: only the {words.rows} of the table are protected."
             continue
         from lastbit.data.query.pairing import MOST_PAIRS
 
+        more = [column for column in columns if column not in unit]
+        same = f" with the same {' and '.join(more)}" if more else ""
         yield (
-            f"Each {words.row} of {words.a_person} meets each of their {words.rows} in {name}; of more than "
-            f"{MOST_PAIRS:,} such pairs of one {words.person}, no more than these are read, picked at random."
+            f"Each {words.row} of {words.a_person} meets each of their {words.rows} in {name}{same}; of more than "
+            f"{MOST_PAIRS:,} such pairs of one {words.person}{same}, no more than these are read, picked at random, and "
+            f"nobody knows how many {words.people} have more."
         )
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from lastbit.errors import ParameterError
 from lastbit.questions.group_types import READINGS, TIMES, NamedExpression, columns_read, read_edges
-from lastbit.questions.join_types import JoinedFrame, read_joined
+from lastbit.questions.join_types import JoinedFrame, read_joined, read_key
 from lastbit.questions.unit_types import UnitColumn, name_key
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ class RowOptions:
         if len(self.join) != len(self.on):
             raise ParameterError(
                 f"--join and --on go together, each with its own: got {len(self.join)} and {len(self.on)}. Write "
-                "--join regions.csv --on postcode."
+                "--join regions.csv --on postcode; several columns of one table stand together, as --on postcode,year."
             )
         if self.split is None and not self.join and not self.let:
             return steps
@@ -185,7 +185,7 @@ class RowOptions:
             from lastbit.data.files.joining import JoinPlan
 
             pairs = zip(self.join, self.on, strict=True)
-            steps += [JoinPlan(read_joined(joined), on, self.unit_names, self.form) for joined, on in pairs]
+            steps += [JoinPlan(read_joined(joined), read_key(on), self.unit_names, self.form) for joined, on in pairs]
         if self._person_plan is not None:
             steps.append(self._person_plan)
         return steps

@@ -9,7 +9,7 @@ from lastbit.questions.column_facts import Columns
 from lastbit.questions.domains import Domains
 from lastbit.questions.edge_types import EdgeLists
 from lastbit.questions.group_types import DiscoverList, GroupList
-from lastbit.questions.join_types import JoinedTables, OneOrMore
+from lastbit.questions.join_types import JoinColumns, JoinedTables
 from lastbit.questions.let_types import Lets
 from lastbit.questions.option import COMMAND, OWNER, REQUIRED, Option
 from lastbit.questions.output_options import PRESENTATION
@@ -93,7 +93,8 @@ TABLE: Final = (
         part="table", faces=OWNER,
     ),
     Option(
-        "on", OneOrMore(COLUMN), "The column by which --join finds the rows of the other table.",
+        "on", JoinColumns(COLUMN),
+        "The column by which --join finds the rows of the other table; several of one table with commas.",
         part="table", faces=OWNER,
     ),
     Option(

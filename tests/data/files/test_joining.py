@@ -92,7 +92,6 @@ def test_the_types_of_the_key(tmp_path: Path) -> None:
         ("r.csv", "zip,cost\n1,2\n", "two columns called 'cost'"),
         ("r.csv", "zip,Patient\n1,2\n", "two columns called 'Patient'"),
         ("r.csv", "postcode,region\n1,2\n", "zip"),
-        ("r.jsonl", '{"zip": 1}\n', "a table that names its columns"),
         ("r.db", "SQLite format 3\0", "which of its tables"),
     ],
 )
@@ -123,7 +122,88 @@ def test_random_tables_as_pandas_joins_them(tmp_path: Path, regions: str) -> Non
 
 def test_a_part_of_the_unit_says_nothing_about_whose_rows_they_are() -> None:
     with pytest.raises(lb.ParameterError, match="a part of --unit"):
-        JoinPlan(JoinedTable.of("other.csv"), "patient", ("patient", "day"))
+        JoinPlan(JoinedTable.of("other.csv"), ("patient",), ("patient", "day"))
+
+
+def test_lines_of_json_are_public_facts_and_no_rows_of_people(tmp_path: Path) -> None:
+    """Their keys are in their rows only: of public facts all are read before, and of people's rows none may be."""
+    lines = ['{"zip": 1, "region": "north"}', '{"zip": "2", "size": 7}', "no object", '{"zip": null, "region": "x"}']
+    (tmp_path / "r.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    rows = read(visits(tmp_path), ("patient", "zip", "region", "size"), join=str(tmp_path / "r.jsonl"), on="zip")
+    known = [("a", "1", "north", None), ("a", "2", None, "7")]
+    none = [("b", "3", None, None), ("b", None, None, None), ("c", "01", None, None)]
+    assert rows == Counter([*known, *none])
+    (tmp_path / "r.jsonl").write_text('{"zip": 1}\n{"zip": "1"}\n', encoding="utf-8")
+    with pytest.raises(lb.ParameterError, match="each value of 'zip' once"):
+        read(visits(tmp_path), ("patient", "zip"), join=str(tmp_path / "r.jsonl"), on="zip")
+    (tmp_path / "d.jsonl").write_text('{"patient": "a", "drug": "x"}\n', encoding="utf-8")
+    with pytest.raises(lb.ParameterError, match="private where they are of the same people"):
+        read(visits(tmp_path), ("patient", "drug"), join=str(tmp_path / "d.jsonl"), on="patient")
+
+
+PARTS = [None, "", ":", "1", "1:", "11", "a", "A", "é"]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_several_columns_join_as_plain_python_joins_them(seed: int, tmp_path: Path) -> None:
+    """Each combination once. A part that is missing meets nothing, and no two combinations look alike."""
+    chance = random.Random(seed)
+    own = [(chance.choice("abc"), chance.choice(PARTS), chance.choice(PARTS), n) for n in range(60)]
+    pairs = [(zip_code, year) for zip_code in PARTS for year in PARTS if chance.random() < 0.6]
+    facts = [(zip_code, year, f"{number}") for number, (zip_code, year) in enumerate(pairs)]
+    known = {(zip_code, year): region for zip_code, year, region in facts if None not in (zip_code, year)}
+    expected = Counter((who, n, known.get((zip_code, year))) for who, zip_code, year, n in own)
+    frame = pd.DataFrame(own, columns=["patient", "zip", "year"] + ["n"])
+    other = pd.DataFrame(facts, columns=["zip", "year", "region"])
+    assert read(frame, ("patient", "n", "region"), join=other, on=[["zip", "year"]]) == expected
+    frame.to_parquet(tmp_path / "v.parquet")
+    other.to_parquet(tmp_path / "r.parquet")
+    files = str(tmp_path / "v.parquet"), str(tmp_path / "r.parquet")
+    assert read(files[0], ("patient", "n", "region"), join=files[1], on="year,zip") == expected
+    twice = pd.concat([other, pd.DataFrame([("1", "1", "x")] * 2, columns=other.columns)])
+    with pytest.raises(lb.ParameterError, match="each value of 'zip' and 'year' once"):
+        read(frame, ("patient", "region"), join=twice, on="zip,year")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_rows_of_the_same_people_on_the_same_day(seed: int, tmp_path: Path) -> None:
+    """Joined by the unit and more, each row meets the rows of the same person that agree in the rest."""
+    chance = random.Random(seed)
+    people, days = ["a", "A", "b", None], [1, 2, -(2**63), None]
+    own = [(chance.choice(people), chance.choice(days), n) for n in range(30)]
+    drugs = [(chance.choice(people), chance.choice(days), chance.choice("xy")) for _ in range(30)]
+    met = {
+        n: [drug for other, on, drug in drugs if (other, on) == (who, day) and None not in (who, day)] or [None]
+        for who, day, n in own
+    }
+    expected = Counter((who, n, drug) for who, _, n in own if who is not None for drug in met[n])
+    tables = [
+        pa.table({"patient": [row[0] for row in rows], "day": pa.array([row[1] for row in rows], kind)}
+                 | {name: [row[2] for row in rows]})
+        for rows, name, kind in ((own, "n", pa.int64()), (drugs, "drug", pa.int64()))
+    ]  # fmt: skip
+    paths = [str(tmp_path / name) for name in ("v.parquet", "d.parquet")]
+    for table, path in zip(tables, paths, strict=True):
+        pyarrow.parquet.write_table(table, path)
+    rows = read(paths[0], ("patient", "n", "drug"), join=paths[1], on="patient,day")
+    assert Counter({row: times for row, times in rows.items() if row[0] is not None}) == expected
+    counts = read(paths[0], ("patient", "n", "rows"), join=paths[1], on="day,patient", let={"rows": "count(*)"})
+    per_person = Counter(row[0] for row in expected.elements())
+    assert {(who, rows) for who, _, rows in counts} == {*per_person.items()}
+
+
+def test_the_columns_of_a_key(tmp_path: Path, regions: str) -> None:
+    """All of --unit, or none of it; each column once; a name with a comma in double quotes."""
+    with pytest.raises(lb.ParameterError, match="a part of --unit.*--on patient,day"):
+        JoinPlan(JoinedTable.of("other.csv"), ("patient", "zip"), ("patient", "day"))
+    assert not JoinPlan(JoinedTable.of("other.csv"), ("zip", "day", "patient"), ("patient", "day")).is_public
+    for on in ("zip,zip", "lower(zip) as z", ["zip", "region"]):
+        with pytest.raises(lb.ParameterError, match="--on"):
+            read(visits(tmp_path), ("patient", "region"), join=regions, on=on)
+    frame = pd.DataFrame({"patient": ["a"], "zip, old": ["1"]})
+    other = pd.DataFrame({"zip, old": ["1"], "region": ["north"]})
+    for on in ('"zip, old"', [["zip, old"]]):
+        assert read(frame, ("patient", "region"), join=other, on=on) == Counter({("a", "north"): 1})
 
 
 PEOPLE = [("a", "1", 5), ("a", "2", 6), ("b", "3", 7), ("b", None, 8), ("c", "01", 9)]

@@ -385,13 +385,15 @@ def test_a_column_that_the_table_has_is_not_made_again(tmp_path: Path) -> None:
 
 
 def test_a_text_of_several_items_is_several_rows(tmp_path: Path) -> None:
-    texts = ["a;b", "a; b ;;c", "", " ; ", ";", "x", ";y;", "a;a"]
+    # Blanks that are no ASCII are taken off as well, and a text of nothing else has no item.
+    texts = ["a;b", "a; b ;;c", "", " ; ", ";", "x", ";y;", "a;a", "é;\u3000b\u00a0", "\u00a0;", "\u2003", "a b;~", "\x7f;a"]
     lines = [f'{number},"{text}"' for number, text in enumerate(texts)]
     (tmp_path / "v.csv").write_text("\n".join(["patient,codes", *lines, "9,"]), encoding="utf-8")
     rows = read(str(tmp_path / "v.csv"), ("patient", "codes", "n"), split=("codes", ";"), let={"n": "count(codes)"})
     expected: Counter[Any] = Counter()
     for number, text in enumerate(texts):
-        pieces = [piece.strip(" ") for piece in text.split(";") if piece.strip(" ")]
+        pieces = [piece.strip(" \u00a0\u2003\u3000") for piece in text.split(";")]
+        pieces = [piece for piece in pieces if piece]
         expected.update((str(number), piece, len(pieces)) for piece in pieces or [None])
     assert rows == expected + Counter({("9", None, 0): 1})
     with pytest.raises(lb.ParameterError, match="--split takes a column of text"):

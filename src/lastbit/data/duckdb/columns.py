@@ -44,8 +44,21 @@ _COLUMN_TYPES: Final[dict[str, ColumnType]] = {
     "null": column_types.NULL,
     "sqlnull": column_types.NULL,
 }
+_WORD_BITS: Final = 64
+_HUGE: Final = 128
+"""The bits of the widest whole number."""
 _UNITS: Final = {"timestamp_s": 10**9, "timestamp_ms": 10**6, "timestamp_ns": 1, "time_ns": 1}
 """Nanoseconds; where not said, it is microseconds."""
+
+_PACKED: Final = {
+    **{name: (8 << place, -(1 << (8 << place) - 1)) for place, name in enumerate(_SIGNED[:4])},
+    **{name: (8 << place, 0) for place, name in enumerate(_UNSIGNED[:3])},
+    "date": (32, -(1 << 31)),
+    "boolean": (1, 0),
+}
+"""Types whose values are so many bits, from this number on: several of them are one whole number."""
+_PLAIN_TEXT: Final = (column_types.INTEGER, column_types.DATE, column_types.BOOLEAN)
+"""Types without a colon in their texts."""
 
 _SHORT_DOMAIN: Final = 1000
 """So many items go to our own engine as text. A table of Arrow takes less for more of them, but 0.15 s to load."""
@@ -84,6 +97,10 @@ class DuckDBColumns:
         """Tell whether all of these columns hold whole numbers of at most 64 bits."""
         return all(self._types[name].id in _WORDS for name in names)
 
+    def has_one_row_each(self, name: str) -> bool:
+        """Tell whether no two rows are known to have one normal form of this column, but where it is missing."""
+        return self._source is not None and self._source.one_row_each == (name,)
+
     def key(self, name: str) -> str:
         """Return the SQL of a column in its normal form."""
         column, declared, column_type = quote_identifier(name), self._types[name].id, self.column_type(name)
@@ -107,17 +124,43 @@ class DuckDBColumns:
     def combined_key(self, names: Sequence[str]) -> str:
         """Return the SQL of one key of several columns: another where any column differs, null where one is missing.
 
-        Each normal form is written behind its length, so that no two lists of them look alike.
+        Columns of few bits are one whole number, which an engine groups by in a third of the time. Of others a normal
+        form is written behind its length, or before a colon that it cannot have, so that no two lists of them look
+        alike; the last one ends with the key.
         """
-        parts = []
+        if sum(_PACKED.get(self._types[name].id, (1 << 8, 0))[0] for name in names) <= _HUGE:
+            return f"TRY({self._pack(names)})"
+        plain = [name for name in names if self.column_type(name) in _PLAIN_TEXT]
+        parts = [f"encode(CAST({self.key(name)} AS VARCHAR) || ':')" for name in plain]
         for name in names:
             column_type, data = self.column_type(name), self.key(name)
+            if name in plain:
+                continue
             if column_type is column_types.ZONED_TIMESTAMP:
                 data = f"epoch_us({data})"  # as text, it would depend on the zone of the engine
             if column_type not in (column_types.TEXT, column_types.BINARY):
                 data = f"encode(CAST({data} AS VARCHAR))"
-            parts.append(f"encode(CAST(octet_length({data}) AS VARCHAR) || ':') || {data}")
+            parts += [f"encode(CAST(octet_length({data}) AS VARCHAR) || ':')", data]
+        if len(parts) > len(plain):
+            del parts[-2]
         return f"TRY({' || '.join(parts)})"
+
+    def _pack(self, names: Sequence[str]) -> str:
+        """Return the SQL of one whole number that has the bits of several columns, those of the first in front."""
+        widths = [_PACKED[self._types[name].id] for name in names]
+        is_word = sum(width for width, _ in widths) <= _WORD_BITS
+        signed, wide, number = "BIGINT" if is_word else "HUGEINT", "BIGINT" if is_word else "UHUGEINT", ""
+        for name, (width, lowest) in zip(names, widths, strict=True):
+            value = self.key(name)
+            if self._types[name].id == "date":
+                first = "DATE '1970-01-01'"
+                ends = f"WHEN {value} > {first} THEN {(1 << 31) - 1} WHEN {value} < {first} THEN {1 - (1 << 31)}"
+                value = f"CASE WHEN isfinite({value}) THEN {value} - {first} {ends} END"
+            # Each counts from 0 on. But a word has a sign, so that its first column is around 0.
+            offset = lowest + (1 << width - 1) if is_word and not number else lowest
+            value = f"CAST(CAST({value} AS {signed}) - CAST('{offset}' AS {signed}) AS {wide})"
+            number = f"({number} * CAST('{1 << width}' AS {wide}) + {value})" if number else value
+        return number
 
     def steps(self, name: str, weights: Weights) -> str:
         """Return the SQL of a weight in steps; null where it is missing and its row is left out."""

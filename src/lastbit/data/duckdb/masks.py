@@ -72,7 +72,11 @@ def _mask_units(relation: Any, columns: DuckDBColumns, task: Task, keys: Sequenc
             rows = join_domain(rows, columns.domain(name, column_keys, number), number, "inner")
             place = f"lastbit_position_{number}"
         position = f"({position}) * {len(column_keys)} + {place}"
-    units = rows.aggregate(f"lastbit_unit, bit_or(CAST(1 AS BIGINT) << ({position})) AS lastbit_mask", "lastbit_unit")
+    bit = f"CAST(1 AS BIGINT) << ({position})"
+    if columns.has_one_row_each(task.unit):
+        units = rows.project(f"lastbit_unit, {bit} AS lastbit_mask")
+    else:
+        units = rows.aggregate(f"lastbit_unit, bit_or({bit}) AS lastbit_mask", "lastbit_unit")
     return units.filter("lastbit_mask IS NOT NULL")
 
 

@@ -71,12 +71,22 @@ class OpenTable:
     """The columns that the table declares as text. Text files declare no types: a column of theirs may hold numbers."""
     with_rows: bool = True
     """Whether rows are read: not where only the columns are looked at."""
+    one_row_each: tuple[str, ...] = ()
+    """Columns that no two rows have alike, in their normal form: each person has one row then. Empty where unknown."""
 
-    def transform(self, change: Callable[[duckdb.DuckDBPyRelation], duckdb.DuckDBPyRelation]) -> OpenTable:
-        """Return the rows after a change that looks at one row at a time, or that always finds the same."""
+    def transform(
+        self,
+        change: Callable[[duckdb.DuckDBPyRelation], duckdb.DuckDBPyRelation],
+        *,
+        one_row_each: tuple[str, ...] = (),
+    ) -> OpenTable:
+        """Return the rows after a change that looks at one row at a time, or that always finds the same.
+
+        one_row_each: what is known of the rows after it. What was known of those before it is not taken for granted.
+        """
         again = self.again
         more = None if again is None else lambda: change(again())
-        return replace(self, relation=change(self.relation), again=more)
+        return replace(self, relation=change(self.relation), again=more, one_row_each=one_row_each)
 
     def check(self) -> None:
         """Refuse rows that could not be read to their end, whatever the engine made of that."""

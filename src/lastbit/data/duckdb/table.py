@@ -67,14 +67,15 @@ class DuckDBTable:
 
     def count_units(self, unit: str) -> int:
         """Count the units of all rows, whatever else a row holds."""
-        units = None
-        spare = self._spare_rows() if self._columns.are_words([unit]) else None
+        units, grouped = None, self._columns.has_one_row_each(unit)
+        spare = self._spare_rows() if self._columns.are_words([unit]) and not grouped else None
         if spare is not None:
             units = count_words(spare.project(f"{quote_identifier(unit)} AS lastbit_unit"))
         if units is not None:
             return units
         rows = self._relation.project(f"{self._columns.key(unit)} AS lastbit_unit").filter("lastbit_unit IS NOT NULL")
-        ((units,),) = rows.aggregate("lastbit_unit", "lastbit_unit").aggregate("count(*)").fetchall()
+        rows = rows if grouped else rows.aggregate("lastbit_unit", "lastbit_unit")
+        ((units,),) = rows.aggregate("count(*)").fetchall()
         return int(units)
 
     def compute_numbers(self, task: Task, keys: Sequence[Keys]) -> tuple[Integers, ...]:

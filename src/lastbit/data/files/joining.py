@@ -62,35 +62,37 @@ class JoinPlan:
     """A table that is joined by a column. Nothing of it is read before a table is opened."""
 
     other: JoinedTable
-    on: str
+    on: tuple[str, ...]
+    """The columns that must be alike in a row of each table."""
     unit: tuple[str, ...] = ()
     """The columns that tell people apart. Joined by them, the other table holds rows of the same people."""
     text_format: TextFormat = _PLAIN
     """How a text file is written: as the table is."""
 
     def __post_init__(self) -> None:
-        if self.on in self.unit and len(self.unit) > 1:
+        part = next((name for name in self.on if name in self.unit), None)
+        if part is not None and self.is_public:
             raise ParameterError(
-                f"--on must be another column than {self.on!r}, which is a part of --unit: nobody could say whose the "
-                "rows of the other table are. Nothing was read."
+                f"--on must be another column than {part!r}, which is a part of --unit: nobody could say whose the "
+                f"rows of the other table are. Name all of --unit, as in --on {','.join(self.unit)}. Nothing was read."
             )
 
     @property
     def is_public(self) -> bool:
-        """Whether the other table holds public facts, and no rows of people."""
-        return (self.on,) != self.unit
+        """Whether the other table holds public facts, and no rows of people: these it names by all of the unit."""
+        return not self.unit or not {*self.unit} <= {*self.on}
 
     @cached_property
     def columns(self) -> list[str]:
         """The columns that the other table declares."""
         names = self._list_columns()
-        ColumnSelection((self.on,)).check(names)
+        ColumnSelection(self.on).check(names)
         return names
 
     @property
     def new_columns(self) -> Sequence[str]:
         """The columns that the other table adds."""
-        return [name for name in self.columns if name != self.on]
+        return [name for name in self.columns if name not in self.on]
 
     @property
     def _name(self) -> str:
@@ -105,7 +107,7 @@ class JoinPlan:
         return _PLAIN if ending in (None, ".parquet") else replace(self.text_format, read_as=None)
 
     def _list_columns(self) -> list[str]:
-        from lastbit.data.files.open_table import list_columns
+        from lastbit.data.files.open_table import list_columns, list_json_keys
 
         if self.other.frame is not None:
             from lastbit.data.engines import find_spark, open_frame
@@ -117,10 +119,14 @@ class JoinPlan:
                 )
             return list(open_frame(self.other.frame)[1])
         place, table = self.other.place, self.other.table
-        if place == "-" or _PLAIN.endings(place)[0] in JSON_LINES:
+        is_json = _PLAIN.endings(place)[0] in JSON_LINES
+        if is_json and self.is_public:
+            return list_json_keys(place, self._format)
+        if place == "-" or is_json:
             raise ParameterError(
                 "--join takes a table that names its columns: CSV, TSV, Parquet, a table of a database, or a table of "
-                "a library. Save the other table as one. Nothing was read."
+                "a library. Only the lines of a JSON file name them, which are private where they are of the same "
+                "people. Save the other table as one. Nothing was read."
             )
         if table is None and self._is_database:
             raise ParameterError(
@@ -139,10 +145,10 @@ class JoinPlan:
     def source_columns(self, columns: ColumnSelection) -> ColumnSelection:
         """Return the columns that the table must have for the columns wanted."""
         made = self._pick_columns(columns)
-        weights = None if columns.weights in (*made, self.on) else columns.weights
+        weights = None if columns.weights in (*made, *self.on) else columns.weights
         names = [name for name in columns.names if name not in made and name != weights]
         conditions = tuple(name for name in columns.conditions if name not in made)
-        own = tuple(dict.fromkeys((*names, self.on)))
+        own = tuple(dict.fromkeys((*names, *self.on)))
         return replace(columns, columns=own, weights=weights, conditions=conditions)
 
     def apply(self, table: OpenTable, selection: ColumnSelection) -> OpenTable:
@@ -156,17 +162,17 @@ class JoinPlan:
         raise DataError(f"the engine does not join these tables: {problem}. Write their columns alike.")
 
     def _pick_columns(self, columns: ColumnSelection) -> list[str]:
-        return [name for name in dict.fromkeys(columns.names) if name in self.columns and name != self.on]
+        return [name for name in dict.fromkeys(columns.names) if name in self.columns and name not in self.on]
 
     def _open(self, table: OpenTable, names: Sequence[str]) -> OpenTable:
         """Open the other table in the engine that has the table already."""
         from lastbit.data.files.open_table import open_beside, open_table
 
-        selection, other = ColumnSelection((*names, self.on)), self.other
+        selection, other = ColumnSelection((*names, *self.on)), self.other
         if other.frame is not None:
             from lastbit.data.files.frames import open_frame_rows
 
-            more = open_frame_rows(other.frame, selection, units=() if self.is_public else (self.on,))
+            more = open_frame_rows(other.frame, selection, units=() if self.is_public else self.unit)
         elif not self.is_public and other.table is None:
             return open_beside(other.place, selection, self._format, table.connection)
         else:
@@ -177,7 +183,8 @@ class JoinPlan:
             more.check()
         relation = table.connection.from_arrow(rows)
         if self.is_public:
-            self._check_keys(DuckDBColumns(relation, more).key(self.on), relation)
+            own = DuckDBColumns(relation, more)
+            self._check_keys(_join_keys([own.key(name) for name in self.on]), relation)
         return replace(more, relation=relation, connection=table.connection, again=lambda: relation)
 
     def _check_keys(self, key: str, relation: Any) -> None:
@@ -186,7 +193,7 @@ class JoinPlan:
         ((rows, values),) = keys.aggregate("count(*), count(DISTINCT lastbit_key)").fetchall()
         if rows != values:
             raise ParameterError(
-                f"{self._name} must have each value of {self.on!r} once: some value stands in two rows. Leave one of "
+                f"{self._name} must have each value of {' and '.join(map(repr, self.on))} once: some value stands in two rows. Leave one of "
                 "them out; or join by the column of --unit, where the file holds rows of the same people. Nothing was "
                 "read of the table."
             )
@@ -208,18 +215,33 @@ class JoinPlan:
             again=again,
             problem=lambda: table.problem() or other.problem(),
             text_columns=texts,
+            one_row_each=(),
         )
 
     def _keys(self, mine: DuckDBColumns, theirs: DuckDBColumns) -> tuple[str, str]:
-        """Return the normal forms that are compared. Two types are compared only where nothing can be lost."""
-        types = mine.column_type(self.on), theirs.column_type(self.on)
-        keys = mine.key(self.on), theirs.key(self.on)
+        """Return the normal forms that are compared."""
+        pairs = [self._key_pair(name, mine, theirs) for name in self.on]
+        return _join_keys([own for own, _ in pairs]), _join_keys([other for _, other in pairs])
+
+    def _key_pair(self, name: str, mine: DuckDBColumns, theirs: DuckDBColumns) -> tuple[str, str]:
+        """Return those of one column. Two types are compared only where nothing can be lost."""
+        types = mine.column_type(name), theirs.column_type(name)
+        keys = mine.key(name), theirs.key(name)
         if types == (INTEGER, INTEGER):
             return f"TRY_CAST({keys[0]} AS HUGEINT)", f"TRY_CAST({keys[1]} AS HUGEINT)"
-        if types[0] is None or types[0] is not types[1] or mine.type_name(self.on) != theirs.type_name(self.on):
+        if types[0] is None or types[0] is not types[1] or mine.type_name(name) != theirs.type_name(name):
             raise ParameterError(
-                f"the column {self.on!r} must have one type in both tables: it is {mine.type_name(self.on)} in the "
-                f"table and {theirs.type_name(self.on)} in {self._name}. In CSV files and SQLite all is text: write "
+                f"the column {name!r} must have one type in both tables: it is {mine.type_name(name)} in the "
+                f"table and {theirs.type_name(name)} in {self._name}. In CSV files and SQLite all is text: write "
                 "both tables with the same types, as Parquet, or both as CSV. Nothing was charged."
             )
         return keys
+
+
+def _join_keys(keys: Sequence[str]) -> str:
+    """Return one key of several: null where one of them is, so that it meets nothing."""
+    if len(keys) == 1:
+        return keys[0]
+    known = " AND ".join(f"({key}) IS NOT NULL" for key in keys)
+    parts = ", ".join(f"'k{number}': {key}" for number, key in enumerate(keys))
+    return f"CASE WHEN {known} THEN {{{parts}}} END"

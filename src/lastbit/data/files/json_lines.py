@@ -33,6 +33,9 @@ _PART: Final = 1 << 15
 _OVERLAP: Final = 20
 """Bytes that are looked at together, and those of the next ones that a number may reach into."""
 
+_IS_OBJECT: Final = "ltrim(c0, chr(32) || chr(9) || chr(13)) ^@ '{'"
+"""Whether a line begins as an object, in SQL."""
+
 _FAR: Final = 18
 """Digits of an exponent that are read as a number."""
 
@@ -54,11 +57,19 @@ def open_json_lines(
     # would otherwise look at the line again for every condition on a column.
     extracted = f"unnest([TRY(json_extract_string(c0, [{keys}]))]) AS extracted"
     lines = Lines(path, header=False, packing=text_format.endings(name)[1], encoding=text_format.encoding)
-    begins = "ltrim(c0, chr(32) || chr(9) || chr(13)) ^@ '{'"
-    table = stream_lines(connection, lines, [0], "\n", extracted, begins, convert=_preserve_numbers)
+    table = stream_lines(connection, lines, [0], "\n", extracted, _IS_OBJECT, convert=_preserve_numbers)
     values = [f"extracted[{number}]" for number in range(1, len(selection.names) + 1)]
     chosen = select_columns(selection, values, comma=text_format.comma)
     return table.transform(lambda rows: rows.filter("extracted IS NOT NULL").project(chosen))
+
+
+def find_keys(connection: duckdb.DuckDBPyConnection, path: Source, text_format: TextFormat, name: str) -> list[str]:
+    """Find all keys of the objects in a file, where its lines are public."""
+    lines = Lines(path, header=False, packing=text_format.endings(name)[1], encoding=text_format.encoding)
+    table = stream_lines(connection, lines, [0], "\n", "unnest(TRY(json_keys(c0))) AS key", _IS_OBJECT)
+    keys = [str(key) for (key,) in table.relation.filter("key IS NOT NULL").aggregate("key", "key").fetchall()]
+    table.check()
+    return keys
 
 
 def _preserve_numbers(batch: pa.RecordBatch) -> pa.RecordBatch:

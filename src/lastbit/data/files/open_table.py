@@ -103,6 +103,30 @@ def list_columns(path: str | Sequence[str], table: str | None = None, text_forma
     return _call_reader(lambda _: _list_columns(first, table, text_format), first)
 
 
+def list_json_keys(path: str, text_format: TextFormat = _PLAIN) -> list[str]:
+    """List the keys of the objects in a file of JSON lines. Its lines are read: not for a table of people.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     file = Path(folder, "regions.jsonl")
+    ...     _ = file.write_text('{"zip": 1}\\n{"zip": 2, "region": "n"}\\n')
+    ...     list_json_keys(str(file))
+    ['region', 'zip']
+    """
+
+    from lastbit.data.files.json_lines import find_keys
+
+    def read(opening: list[str]) -> list[str]:
+        keys: set[str] = set()
+        for own in expand_paths([path]):
+            opening.append(own)
+            with closing(connect()) as connection:
+                keys |= set(find_keys(connection, _find_file(own), text_format, own))
+        return sorted(keys)
+
+    return _call_reader(read, path)
+
+
 def _lock_engine(connection: duckdb.DuckDBPyConnection, paths: Sequence[str]) -> None:
     """Let the engine touch nothing but these files. No plan asks for more: this holds even if one could.
 

@@ -39,15 +39,15 @@ class PairLot:
 
 
 def join_rows(
-    rows: Any, more: Any, keys: tuple[str, str], on: str, names: Sequence[str], lot: PairLot | None = None
+    rows: Any, more: Any, keys: tuple[str, str], on: Sequence[str], names: Sequence[str], lot: PairLot | None = None
 ) -> Any:
     """Return rows with the columns of another table; without a lot each key stands there once.
 
-    keys: the normal forms of the column `on`, in SQL. names: the columns wanted. A row without a match stays, and has
+    keys: the normal forms of the columns `on`, in SQL. names: the columns wanted. A row without a match stays, and has
     missing values.
     """
-    own = [name for name in rows.columns if name in names or name == on]
-    added = [name for name in more.columns if name in names and name != on]
+    own = [name for name in rows.columns if name in names or name in on]
+    added = [name for name in more.columns if name in names and name not in on]
     sides = [
         side.project(", ".join([*map(quote_identifier, columns), f"{key} AS {alias}"]))
         for side, columns, key, alias in zip((rows, more), (own, added), keys, _KEYS, strict=True)

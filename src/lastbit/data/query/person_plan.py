@@ -83,7 +83,14 @@ class PersonPlan:
 
     def apply(self, table: OpenTable, selection: ColumnSelection) -> OpenTable:
         """Return the rows with the columns wanted."""
-        return run_step(table, lambda rows: self._make(rows, table, selection))
+        one_row_each = self.unit if self._is_grouped(selection) else ()
+        return run_step(table, lambda rows: self._make(rows, table, selection), one_row_each)
+
+    def _is_grouped(self, selection: ColumnSelection) -> bool:
+        """Return whether nothing wanted differs between the rows of a person: then each person has one."""
+        needed = self._find_trees(selection)
+        names = {name for name in selection.names if name not in needed}
+        return selection.distinct and names <= {*self.unit} and _is_of_person(needed)
 
     def _find_trees(self, columns: ColumnSelection) -> dict[str, Tree]:
         """Return the columns to make for those wanted, in their order."""
@@ -107,10 +114,9 @@ class PersonPlan:
         columns = [*map(quote_identifier, relation.columns)]
         pairs = zip(self.unit, people, strict=True)
         keys = [f"{own.key(name)} AS {person}" for name, person in pairs if person not in columns]
-        rows = relation.project(", ".join([*columns, *keys]))
+        rows = relation.project(", ".join([*_join_zeros(relation), *keys]))
         rows = rows.filter(" AND ".join(f"{person} IS NOT NULL" for person in people))
-        names = [name for name in selection.names if name not in needed]
-        if selection.distinct and set(names) <= set(self.unit) and _is_of_person(needed):
+        if self._is_grouped(selection):
             return self._group(rows, people, needed, selection)
         kept = list(relation.columns)
         for layer in _layers(needed):
@@ -126,7 +132,7 @@ class PersonPlan:
         # The rows of a person have one unit, if not in one form.
         alike = own.are_words(list(self.unit)) or all(columns[name].type is SqlType.TEXT for name in self.unit)
         differing = [name for name in kept if not (alike and name in self.unit)]
-        person = PersonRows(columns, people, write_ties(rows, table, differing), own.is_stream)
+        person = PersonRows(columns, people, write_ties(rows, table, differing, one_zero=True), own.is_stream)
         operations, trees = _take_out(layer)
         same = [*dict.fromkeys([*map(quote_identifier, kept), *people])]
         if operations:
@@ -159,16 +165,33 @@ class PersonPlan:
         return {name: column_value(name, types[name].id, self.comma) for name in names}
 
 
-def write_ties(rows: Any, table: OpenTable, names: Sequence[str]) -> dict[str, list[str]]:
+def _join_zeros(rows: Any) -> list[str]:
+    """Return the columns in SQL, with one zero among floats.
+
+    The engine orders both zeros as one, and gives back what it ordered by. With one of them a float decides between
+    rows as it is, which takes a third less time than a second form beside it.
+    """
+    chosen = []
+    for name, declared in zip(rows.columns, rows.types, strict=True):
+        column = quote_identifier(name)
+        is_float = declared.id in ("float", "double")
+        chosen.append(f"{column} + CAST('0' AS {declared.id}) AS {column}" if is_float else column)
+    return chosen
+
+
+def write_ties(rows: Any, table: OpenTable, names: Sequence[str], *, one_zero: bool = False) -> dict[str, list[str]]:
     """Return what decides between rows that an order leaves alike: all columns, in their normal form.
 
-    Two rows that are alike in this are the same in all that the question reads.
+    Two rows that are alike in this are the same in all that the question reads. one_zero: whether floats have one zero.
     """
     own = DuckDBColumns(rows, table)
     types = dict(zip(rows.columns, rows.types, strict=True))
     ties = {}
     for name in names:
         column, declared = quote_identifier(name), types[name].id
+        if one_zero and declared in ("float", "double"):
+            ties[name] = [column]
+            continue
         # No float by itself: the engine would give back what it was ordered by, and there one zero stands for both.
         ties[name] = [column if declared == "varchar" else own.key(name)]
         if declared in ("interval", "float", "double"):  # two values may have one normal form
@@ -179,7 +202,9 @@ def write_ties(rows: Any, table: OpenTable, names: Sequence[str]) -> dict[str, l
 def _write(tree: Tree, columns: Mapping[str, Value]) -> str:
     if isinstance(tree, Column) and columns[tree.name].type is SqlType.OTHER:
         return columns[tree.name].sql
-    return write_column(translate(tree, columns))
+    value = translate(tree, columns)
+    # As of the columns of the table, there is one zero.
+    return f"{write_column(value)} + CAST('0' AS DOUBLE)" if value.type is SqlType.FLOAT else write_column(value)
 
 
 def _refer(values: Mapping[str, Value]) -> dict[str, Value]:

@@ -196,7 +196,15 @@ class RowPlan:
                 ", ".join(map(quote_identifier, trees))
             )
 
-        return run_step(table, lambda rows: finish(rows.filter(condition).project(", ".join(chosen))))
+        more = self._keep_one_row(table.one_row_each, trees)
+        return run_step(table, lambda rows: finish(rows.filter(condition).project(", ".join(chosen))), more)
+
+    def _keep_one_row(self, names: tuple[str, ...], trees: Mapping[str, Tree]) -> tuple[str, ...]:
+        """Return the columns that no two rows have alike: those that stay as they are, or the key of all of them."""
+        if self.unit is not None and names and {*map(Column, names)} <= {*self.unit[1].parts}:
+            return (self.unit[0],)
+        binned = {name for name, _, _ in self.binned}
+        return names if all(trees.get(name) == Column(name) and name not in binned for name in names) else ()
 
     def _column_trees(self, columns: ColumnSelection) -> dict[str, Tree]:
         """Return for each column what it is made of."""

@@ -43,11 +43,15 @@ class SplitPlan:
             )
         separator, column = quote_text(self.separator), quote_identifier(self.column)
         pieces = f"string_split({text.sql}, {separator})"
-        is_empty = f"coalesce(replace(replace({text.sql}, {separator}, ''), ' ', ''), '') = ''"
-        # A text whose first item is there already is not searched for others.
-        begins = f"{text.sql} <> '' AND NOT starts_with({text.sql}, {separator}) AND NOT starts_with({text.sql}, ' ')"
+        is_empty = f"coalesce(trim(replace({text.sql}, {separator}, '')), '') = ''"
+        # A text that begins with an item is not searched for others. There are blanks beyond ASCII too.
+        begins = f"{text.sql} >= '!' AND {text.sql} < chr(127) AND NOT starts_with({text.sql}, {separator})"
         items = f"CASE WHEN {begins} THEN {pieces} WHEN {is_empty} THEN [CAST(NULL AS VARCHAR)] ELSE {pieces} END"
+        # To look at a text once takes less than to trim each of its items twice, to ask for blanks and to take them off.
+        is_plain = f"strlen({text.sql}) = length({text.sql}) AND NOT contains({text.sql}, ' ')"
         others = [quote_identifier(name) for name in rows.columns if name != self.column]
-        rows = rows.project(", ".join([*others, f"unnest({items}) AS {column}"]))
-        rows = rows.filter(f"{column} IS NULL OR trim({column}) <> ''")
-        return rows.project(", ".join([*others, f"trim({column}) AS {column}"]))
+        rows = rows.project(", ".join([*others, f"{is_plain} AS lastbit_plain, unnest({items}) AS {column}"]))
+        item = f"CASE WHEN lastbit_plain THEN {column} ELSE trim({column}) END"
+        is_item = f"CASE WHEN lastbit_plain THEN {column} <> '' ELSE trim({column}) <> '' END"
+        rows = rows.filter(f"{column} IS NULL OR {is_item}")
+        return rows.project(", ".join([*others, f"{item} AS {column}"]))

@@ -83,10 +83,10 @@ class TablePlan:
         return selections[::-1]
 
 
-def run_step(table: OpenTable, change: Callable[[Any], Any]) -> OpenTable:
+def run_step(table: OpenTable, change: Callable[[Any], Any], one_row_each: tuple[str, ...] = ()) -> OpenTable:
     """Return the table after a change; of an error of the engine only the type is passed on: it may quote a row."""
     try:
-        return table.transform(change)
+        return table.transform(change, one_row_each=one_row_each)
     except LastbitError:
         raise
     except Exception as error:
