@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -47,15 +48,20 @@ class DuckDBTable:
 
     def compute_totals(self, task: Task, keys: Sequence[Keys]) -> Integers:
         """Compute the count of each item of the product of domains, or its sum in steps of the resolution."""
+        relation = self._relation
+        if task.unit is not None and task.amount is None and self._columns.has_one_row_each(task.unit):
+            # A unit with one row is in one item, once: to find it once is done, and no bound leaves it out.
+            relation = relation.filter(f"{self._columns.key(task.unit)} IS NOT NULL")
+            task = replace(task, unit=None, bound=None)
         if can_mask(task, keys):
-            return count_bits(self._relation, self._columns, task, keys)
+            return count_bits(relation, self._columns, task, keys)
         if task.unit is not None and task.amount is None and task.bound is None:
             counts = self._count_by_sorting(task, keys)
             if counts is not None:
                 return counts
         position = "0"
         with ExitStack() as closing:
-            grouped = self._group(task, keys, self._rows(task, keys, self._relation), closing)
+            grouped = self._group(task, keys, self._rows(task, keys, relation), closing)
             for i, (name, column_keys) in enumerate(zip(task.by, keys, strict=True)):
                 grouped = join_domain(grouped, self._columns.domain(name, column_keys, i), i, "inner")
                 position = f"({position}) * {len(column_keys)} + lastbit_position_{i}"
