@@ -30,14 +30,10 @@ def sensitivity(request: Request) -> Fraction:
     return Fraction(request.question.mechanism.parameters["sensitivity"])
 
 
-@pytest.mark.parametrize(
-    "groups", [{"edges": EDGES}, {"by": WARDS}, {"edges": EDGES, "by": WARDS}, {"by": WARDS, "most_items": 2}]
-)
-@pytest.mark.parametrize("one_each", [False, True])
-def test_the_noise_is_that_of_one_group(groups: dict[str, Any], one_each: bool) -> None:
-    if one_each and "most_items" in groups:
-        pytest.skip("both are refused")
-    request = parse("count", **groups, one_each=one_each)
+@pytest.mark.parametrize("groups", [{"edges": EDGES}, {"by": WARDS}, {"edges": EDGES, "by": WARDS}])
+@pytest.mark.parametrize("bound", [{}, {"one_each": True}, {"most_items": 2}, {"most_items": "auto"}])
+def test_the_noise_is_that_of_one_group(groups: dict[str, Any], bound: dict[str, Any]) -> None:
+    request = parse("count", **groups, **bound)
     mechanism = request.question.mechanism
     assert (mechanism.name, sensitivity(request)) == ("DiscreteLaplace", 1)
     assert mechanism.cost.epsilon == 1  # no share of it measures whom a bound leaves out
