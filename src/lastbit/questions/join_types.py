@@ -169,8 +169,8 @@ def describe_joins(
         same = f" with the same {' and '.join(more)}" if more else ""
         yield (
             f"Each {words.row} of {words.a_person} meets each of their {words.rows} in {name}{same}; of more than "
-            f"{MOST_PAIRS:,} such pairs of one {words.person}{same}, no more than these are read, picked at random, and "
-            f"nobody knows how many {words.people} have more."
+            f"{MOST_PAIRS:,} such pairs of one {words.person}{same}, no more than these are read, picked at random: "
+            f"how many {words.people} have more is not measured."
         )
 
 

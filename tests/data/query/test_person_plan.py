@@ -21,6 +21,7 @@ from lastbit.data.duckdb.relation import ColumnSelection
 from lastbit.data.files.frames import open_frame_rows
 from lastbit.data.files.open_table import open_table
 from lastbit.data.query.parsing import parse_person_expression
+from lastbit.data.query.plan import RowPlan
 from lastbit.questions.kinds import KINDS
 from tests.table_readers import make_rows
 
@@ -218,10 +219,12 @@ def test_two_zeros_are_no_tie(tmp_path: Path) -> None:
     lets = {"place": "row_number() over (order by n)", "before": "lag(cast(cost as varchar)) over (order by n)"}
     names = ("patient", "cost", "place", "before")
     places = [
-        sorted(map(repr, read(write(order, tmp_path / "v.parquet"), names, let=lets)))
-        for order in (rows, rows[::-1])
+        sorted(map(repr, read(write(order, tmp_path / "v.parquet"), names, let=lets))) for order in (rows, rows[::-1])
     ]
     assert places[0] == places[1] == ["(1, 0.0, 1, None)", "(1, 0.0, 2, '0.0')"]
+    # With an order and without: what the engine makes of a zero by which it orders is not for it to say.
+    texts = read(write(rows, tmp_path / "v.parquet"), ("text",), let={"text": "cast(cost as varchar)"})
+    assert texts == Counter({("0.0",): 2})
 
 
 def test_a_zero_that_is_made_has_no_sign(tmp_path: Path) -> None:
@@ -230,6 +233,8 @@ def test_a_zero_that_is_made_has_no_sign(tmp_path: Path) -> None:
     lets = {"zero": "cost * cast('0' as double)", "before": "lag(cast(zero as varchar)) over (order by n)"}
     made = read(write(rows, tmp_path / "v.parquet"), ("zero", "before"), let=lets)
     assert sorted(map(repr, made)) == ["(0.0, '0.0')", "(0.0, None)"]
+    lets = {"zero": lets["zero"], "text": "cast(zero as varchar)"}
+    assert read(write(rows, tmp_path / "v.parquet"), ("text",), let=lets) == Counter({("0.0",): 2})
 
 
 def test_nobody_else_changes_what_a_person_has(tmp_path: Path) -> None:
@@ -396,7 +401,8 @@ def test_a_column_that_the_table_has_is_not_made_again(tmp_path: Path) -> None:
 
 def test_a_text_of_several_items_is_several_rows(tmp_path: Path) -> None:
     # Blanks that are no ASCII are taken off as well, and a text of nothing else has no item.
-    texts = ["a;b", "a; b ;;c", "", " ; ", ";", "x", ";y;", "a;a", "é;\u3000b\u00a0", "\u00a0;", "\u2003", "a b;~", "\x7f;a"]
+    texts = ["a;b", "a; b ;;c", "", " ; ", ";", "x", ";y;", "a;a", "a b;~", "\x7f;a"]
+    texts += ["é;\u3000b\u00a0", "\u00a0;", "\u2003"]
     lines = [f'{number},"{text}"' for number, text in enumerate(texts)]
     (tmp_path / "v.csv").write_text("\n".join(["patient,codes", *lines, "9,"]), encoding="utf-8")
     rows = read(str(tmp_path / "v.csv"), ("patient", "codes", "n"), split=("codes", ";"), let={"n": "count(codes)"})
@@ -447,10 +453,10 @@ def test_a_person_of_one_row_is_known_to_have_one(tmp_path: Path) -> None:
     assert open_grouped(path, let=VISITS, where="visits > 1").one_row_each == ("patient",)
     assert open_grouped(path, ("patient", "kind"), let=VISITS).one_row_each == ()
     assert open_grouped(path, ("patient", "p"), let={"p": "lag(n) over (order by n)"}).one_row_each == ()
-    assert open_grouped(path).one_row_each == ()
-    for changed in ("visits % 2 as patient", "cast(patient as varchar) as patient"):
-        assert open_grouped(path, let=VISITS, by=changed).one_row_each == ()
+    assert open_grouped(path, ("patient",)).one_row_each == ()
     table = open_grouped(path, let=VISITS)
+    for plan in (RowPlan.of(made={"patient": "visits % 2"}), RowPlan.of(bins=("patient", "4"))):
+        assert plan.apply(table, ColumnSelection(("patient", "visits"))).one_row_each == ()
     assert table.transform(lambda rows: rows.union(rows)).one_row_each == ()
 
 
