@@ -62,9 +62,9 @@ class JoinColumns(OneOrMore):
     """For each table that is joined its column, or several with commas; a name with a comma has double quotes.
 
     >>> JoinColumns().parse(["zip", "year , month"], "--on", "command")
-    ('zip', 'year,month')
+    ('zip', 'month,year')
     >>> JoinColumns().parse(["zip", ["year", "a,b"]], "--on", "python")
-    ('zip', 'year,"a,b"')
+    ('zip', '"a,b",year')
     """
 
     def parse(self, value: Any, flag: str, face: Face) -> tuple[str, ...]:
@@ -79,7 +79,8 @@ class JoinColumns(OneOrMore):
         if expression is not None or not columns or len({*columns}) < len(columns):
             problem = "nothing" if not columns else "an expression" if expression is not None else "one column twice"
             raise ParameterError(f"{flag} must name columns of both tables: got {problem}. Write --on postcode,year.")
-        return ",".join(GroupList().arguments([column])[0][0] for column in columns)
+        # In one order: a key is the same whichever column of it comes first.
+        return ",".join(GroupList().arguments([column])[0][0] for column in sorted(columns))
 
 
 def read_key(on: str) -> tuple[str, ...]:
