@@ -69,8 +69,8 @@ QUESTIONS = {
     ),
     "units of people": (
         "count --unit unit --unit ward --most-units 5 --noun pair,pairs",
-        "select count(*) from (select distinct unit, ward from (select unit, ward, dense_rank() over (partition by unit "
-        "order by hash(unit, ward, 12345)) as lot from '{path}') where lot <= 5)",
+        "select count(*) from (select distinct unit, ward from (select unit, ward, dense_rank() over (partition by "
+        "unit order by hash(unit, ward, 12345)) as lot from '{path}') where lot <= 5)",
     ),
 }
 """The words of each command, and the same work in SQL."""

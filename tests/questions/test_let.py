@@ -164,6 +164,9 @@ def test_a_question_is_known_again(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     others = [{}, {"let": {"a": "count(*)"}}, {"let": lets}]
     others += [{"let": lets, "join": name, "on": "zip"} for name in ("other.csv", "old/regions.csv")]
     assert all(identity(**other) != same for other in others)
+    keys = ("zip,year", "year, zip", [["year", "zip"]])
+    of_two = [identity(join="regions.csv", on=on) for on in keys]
+    assert of_two[0] == of_two[1] == of_two[2] != identity(join="regions.csv", on="zip")
     for joined in ((), ("regions.csv",), (str(tmp_path / "regions.csv"),)):
         found = rebuild_request(json.dumps(same), ["v.csv"], lambda _: None, joined, epsilon=1)
         assert found is not None
@@ -304,6 +307,17 @@ def test_a_study_joins_several_tables(tmp_path: Path) -> None:
     assert list(publication.run()["dear_in_towns"].to_frame()["river"]) == ["ouse", "avon"]
     assert lb.verify(tmp_path / "report", audit=False).holds
     assert str(tmp_path) not in (tmp_path / "report" / "release.json").read_text()
+
+
+def test_a_study_joins_by_several_columns(tmp_path: Path) -> None:
+    (tmp_path / "towns.csv").write_text("region,cost,town\nnorth,1,york\nsouth,1,bath\nsouth,2,york\n")
+    text = STUDY.replace('on = "region"', 'on = [["cost", "region"]]')
+    publication = lb.Publication.from_file(make_study(tmp_path, text))
+    assert publication.check() == ()
+    publication.run()
+    assert lb.verify(tmp_path / "report", audit=False).holds
+    again = lb.Publication.from_text(text.replace('[["cost", "region"]]', '"region,cost"'), tmp_path)
+    assert again.check() == ()
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import datetime
 import json
 import random
 from dataclasses import replace
@@ -11,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import lastbit as lb
@@ -233,3 +236,27 @@ def test_the_page_and_the_service_say_it(edits: str) -> None:
     assert "at most 3 combinations of user and day are read" in page
     assert planned["cost"] == "epsilon 3"
     assert "most_units" in json.dumps(refused)
+
+
+def test_users_and_days_that_are_numbers_are_bounded_alike(tmp_path: Path) -> None:
+    """Where the key of both is one whole number: a user still moves a count by so many at most."""
+    start = datetime.date(1969, 12, 30)
+    rows = [{"user": n % 9 - 4, "day": start + datetime.timedelta(days=n % 5), "ward": "ab"[n % 2]} for n in range(90)]
+    schema = pa.schema([("user", pa.int64()), ("day", pa.date32()), ("ward", pa.string())])
+
+    def count(table: list[dict[str, Any]], most: int, claim: int) -> lb.Counts:
+        file = tmp_path / "rows.parquet"
+        pq.write_table(pa.Table.from_pylist(table, schema), file)
+        request = KINDS["count"].parse({"source": str(file), **DAYS, **WARDS, "most_units": most, "epsilon": 1})
+        return replace(read_counts(request.rows, request.items).run(), sensitivity=claim)
+
+    days = [datetime.date.min, datetime.date.max, None, *(start + datetime.timedelta(days=n) for n in range(-20, 20))]
+    many = [{"user": user, "day": day, "ward": "ab"[n % 2]} for user in (2**63 - 1,) for n, day in enumerate(days)]
+    few = [{"user": -(2**63), "day": day, "ward": "a"} for day in days[:3] * 4]
+    for most in (1, 3):
+        judge(lambda table, most=most: count(table, most, most), rows, [many, few], unit="user")  # type: ignore[misc]
+    with pytest.raises(AssertionError, match="violated"):
+        judge(lambda table: count(table, 3, 1), rows, [many], unit="user")
+    assert [int(n) for n in count(many, 10**6, 1).values] == [
+        sum(row["ward"] == ward and row["day"] is not None for row in many) for ward in "ab"
+    ]

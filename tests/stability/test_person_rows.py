@@ -120,6 +120,29 @@ def test_another_table_of_the_same_people(tmp_path: Path) -> None:
     judge(count, BOTH, [odd, odd[3:], odd[:3]])
 
 
+def test_another_table_of_the_same_people_on_the_same_day(tmp_path: Path) -> None:
+    """Joined by the unit and more: near-equal people and days, and keys of which a part is missing."""
+    files = Files(tmp_path)
+
+    def count(rows: list[Any]) -> lb.Counts:
+        other = b"".join(row["line"] + b",flu\n" for row in rows if row["other"])
+        (tmp_path / "other.csv").write_bytes(b"patient,days,item\n" + other)
+        own = b"".join(row["line"] + b"\n" for row in rows if not row["other"])
+        write = lambda path: (path.write_bytes(b"patient,days\n" + own), None)[1]  # noqa: E731
+        options = {"join": str(tmp_path / "other.csv"), "on": "days,patient", "let": {"n": "count(*)"}}
+        return files.count("visits.csv", write, where="n > 0", **options)
+
+    table = [
+        {"patient": f"p{number}", "other": other, "line": f"p{number},{number % 3}".encode()}
+        for number in range(UNITS)
+        for other in (False, True)
+    ]
+    lines = [b"q,1", b"q,1", b"q,01", b"q,", b",1", b"q,1 ", b'q,"']
+    odd = [{"patient": "q", "other": other, "line": line} for other in (False, True) for line in lines]
+    near = [{"patient": "P1", "other": other, "line": b"P1,1"} for other in (False, True)]
+    judge(count, table, [odd, odd[7:], odd[:7], near])
+
+
 BOTH = [
     {"patient": f"p{number}", "other": other, "line": f"p{number},{'flu' if other else 1}".encode()}
     for number in range(UNITS)

@@ -62,9 +62,9 @@ class JoinColumns(OneOrMore):
     """For each table that is joined its column, or several with commas; a name with a comma has double quotes.
 
     >>> JoinColumns().parse(["zip", "year , month"], "--on", "command")
-    ('zip', 'year,month')
+    ('zip', 'month,year')
     >>> JoinColumns().parse(["zip", ["year", "a,b"]], "--on", "python")
-    ('zip', 'year,"a,b"')
+    ('zip', '"a,b",year')
     """
 
     def parse(self, value: Any, flag: str, face: Face) -> tuple[str, ...]:
@@ -79,7 +79,8 @@ class JoinColumns(OneOrMore):
         if expression is not None or not columns or len({*columns}) < len(columns):
             problem = "nothing" if not columns else "an expression" if expression is not None else "one column twice"
             raise ParameterError(f"{flag} must name columns of both tables: got {problem}. Write --on postcode,year.")
-        return ",".join(GroupList().arguments([column])[0][0] for column in columns)
+        # In one order: a key is the same whichever column of it comes first.
+        return ",".join(GroupList().arguments([column])[0][0] for column in sorted(columns))
 
 
 def read_key(on: str) -> tuple[str, ...]:
@@ -169,8 +170,8 @@ def describe_joins(
         same = f" with the same {' and '.join(more)}" if more else ""
         yield (
             f"Each {words.row} of {words.a_person} meets each of their {words.rows} in {name}{same}; of more than "
-            f"{MOST_PAIRS:,} such pairs of one {words.person}{same}, no more than these are read, picked at random, and "
-            f"nobody knows how many {words.people} have more."
+            f"{MOST_PAIRS:,} such pairs of one {words.person}{same}, no more than these are read, picked at random: "
+            f"how many {words.people} have more is not measured."
         )
 
 

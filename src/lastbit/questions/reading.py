@@ -100,7 +100,8 @@ class Reading(Generic[Result]):
         here = "Or bring the table to one machine: frame.toPandas(), or files of Parquet. Nothing was read."
         if self.rows.plan is not None and not self.rows.plan.does_nothing:
             raise ParameterError(
-                "where, sql, edges, bins and times are read on one machine, and a table of Spark may lie on many. "
+                "where, split, join, let, several columns as unit, sql, edges, bins and times are read on one machine, "
+                "and a table of Spark may lie on many. "
                 f"Filter it and make its columns in Spark first: frame.where(...), frame.withColumn(...). {here}"
             )
         if self.in_spark is None:

@@ -133,7 +133,8 @@ same user.', 'Edits without user or day are left out.']
     ]
     return [
         f"{what}. Of one {names[0]}, at most {plural(most, words.person, words.people)} count, picked at random: every "
-        "number is of these, and nobody knows how many others there are.",
+        f"number and interval is of these. How many {pluralize(names[0])} have more, and how many {words.people} that "
+        "leaves out, is not measured.",
         without,
         *promise,
     ]

@@ -153,7 +153,7 @@ def test_several_columns_join_as_plain_python_joins_them(seed: int, tmp_path: Pa
     facts = [(zip_code, year, f"{number}") for number, (zip_code, year) in enumerate(pairs)]
     known = {(zip_code, year): region for zip_code, year, region in facts if None not in (zip_code, year)}
     expected = Counter((who, n, known.get((zip_code, year))) for who, zip_code, year, n in own)
-    frame = pd.DataFrame(own, columns=["patient", "zip", "year"] + ["n"])
+    frame = pd.DataFrame(own, columns=["patient", "zip", "year", "n"])
     other = pd.DataFrame(facts, columns=["zip", "year", "region"])
     assert read(frame, ("patient", "n", "region"), join=other, on=[["zip", "year"]]) == expected
     frame.to_parquet(tmp_path / "v.parquet")
@@ -194,7 +194,7 @@ def test_rows_of_the_same_people_on_the_same_day(seed: int, tmp_path: Path) -> N
 
 def test_the_columns_of_a_key(tmp_path: Path, regions: str) -> None:
     """All of --unit, or none of it; each column once; a name with a comma in double quotes."""
-    with pytest.raises(lb.ParameterError, match="a part of --unit.*--on patient,day"):
+    with pytest.raises(lb.ParameterError, match=r"a part of --unit.*--on patient,day"):
         JoinPlan(JoinedTable.of("other.csv"), ("patient", "zip"), ("patient", "day"))
     assert not JoinPlan(JoinedTable.of("other.csv"), ("zip", "day", "patient"), ("patient", "day")).is_public
     for on in ("zip,zip", "lower(zip) as z", ["zip", "region"]):

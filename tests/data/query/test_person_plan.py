@@ -21,6 +21,8 @@ from lastbit.data.duckdb.relation import ColumnSelection
 from lastbit.data.files.frames import open_frame_rows
 from lastbit.data.files.open_table import open_table
 from lastbit.data.query.parsing import parse_person_expression
+from lastbit.data.query.plan import RowPlan
+from lastbit.questions.kinds import KINDS
 from tests.table_readers import make_rows
 
 Row = dict[str, Any]
@@ -212,14 +214,27 @@ def test_the_order_of_rows_in_a_file_changes_nothing(tmp_path: Path) -> None:
 
 
 def test_two_zeros_are_no_tie(tmp_path: Path) -> None:
-    """They are one number, and two texts."""
+    """They are one number, and one text: which of them a row has is not for its place in the file to say."""
     rows = [{"patient": 1, "day": None, "cost": zero, "n": 1, "kind": "a"} for zero in (0.0, -0.0)]
-    lets = {"place": "row_number() over (order by n)"}
+    lets = {"place": "row_number() over (order by n)", "before": "lag(cast(cost as varchar)) over (order by n)"}
+    names = ("patient", "cost", "place", "before")
     places = [
-        sorted(map(repr, read(write(order, tmp_path / "v.parquet"), ("patient", "cost", "place"), let=lets)))
-        for order in (rows, rows[::-1])
+        sorted(map(repr, read(write(order, tmp_path / "v.parquet"), names, let=lets))) for order in (rows, rows[::-1])
     ]
-    assert places[0] == places[1]
+    assert places[0] == places[1] == ["(1, 0.0, 1, None)", "(1, 0.0, 2, '0.0')"]
+    # With an order and without: what the engine makes of a zero by which it orders is not for it to say.
+    texts = read(write(rows, tmp_path / "v.parquet"), ("text",), let={"text": "cast(cost as varchar)"})
+    assert texts == Counter({("0.0",): 2})
+
+
+def test_a_zero_that_is_made_has_no_sign(tmp_path: Path) -> None:
+    """So that it cannot tell two rows apart that are alike in all else."""
+    rows = [{"patient": 1, "day": None, "cost": sign, "n": 1, "kind": "a"} for sign in (1.0, -1.0)]
+    lets = {"zero": "cost * cast('0' as double)", "before": "lag(cast(zero as varchar)) over (order by n)"}
+    made = read(write(rows, tmp_path / "v.parquet"), ("zero", "before"), let=lets)
+    assert sorted(map(repr, made)) == ["(0.0, '0.0')", "(0.0, None)"]
+    lets = {"zero": lets["zero"], "text": "cast(zero as varchar)"}
+    assert read(write(rows, tmp_path / "v.parquet"), ("text",), let=lets) == Counter({("0.0",): 2})
 
 
 def test_nobody_else_changes_what_a_person_has(tmp_path: Path) -> None:
@@ -386,7 +401,8 @@ def test_a_column_that_the_table_has_is_not_made_again(tmp_path: Path) -> None:
 
 def test_a_text_of_several_items_is_several_rows(tmp_path: Path) -> None:
     # Blanks that are no ASCII are taken off as well, and a text of nothing else has no item.
-    texts = ["a;b", "a; b ;;c", "", " ; ", ";", "x", ";y;", "a;a", "é;\u3000b\u00a0", "\u00a0;", "\u2003", "a b;~", "\x7f;a"]
+    texts = ["a;b", "a; b ;;c", "", " ; ", ";", "x", ";y;", "a;a", "a b;~", "\x7f;a"]
+    texts += ["é;\u3000b\u00a0", "\u00a0;", "\u2003"]
     lines = [f'{number},"{text}"' for number, text in enumerate(texts)]
     (tmp_path / "v.csv").write_text("\n".join(["patient,codes", *lines, "9,"]), encoding="utf-8")
     rows = read(str(tmp_path / "v.csv"), ("patient", "codes", "n"), split=("codes", ";"), let={"n": "count(codes)"})
@@ -416,6 +432,64 @@ def test_visits_that_are_alike_are_several(tmp_path: Path) -> None:
     selection = ColumnSelection(("patient", "n"), distinct=True)
     table = open_table(str(tmp_path / "v.db"), selection, "visits", rows.form, rows.plan)
     assert sorted(table.relation.fetchall()) == [("a", 2), ("b", 1)]
+
+
+def open_grouped(source: Any, columns: Sequence[str] = ("patient", "visits"), **options: Any) -> Any:
+    """The open table behind a question that counts people."""
+    rows = make_rows("-" if isinstance(source, pd.DataFrame) else source, unit="patient", **options)
+    selection = ColumnSelection(tuple(columns), distinct=True)
+    if isinstance(source, pd.DataFrame):
+        return open_frame_rows(source, selection, rows.plan, "patient")
+    return open_table(source, selection, None, rows.form, rows.plan)
+
+
+VISITS = {"visits": "count(*)"}
+
+
+def test_a_person_of_one_row_is_known_to_have_one(tmp_path: Path) -> None:
+    """Known only where nothing else is wanted of the rows, and as long as the column of the unit is what it was."""
+    path = write(make_table(1), tmp_path / "v.parquet")
+    assert open_grouped(path, let=VISITS).one_row_each == ("patient",)
+    assert open_grouped(path, let=VISITS, where="visits > 1").one_row_each == ("patient",)
+    assert open_grouped(path, ("patient", "kind"), let=VISITS).one_row_each == ()
+    assert open_grouped(path, ("patient", "p"), let={"p": "lag(n) over (order by n)"}).one_row_each == ()
+    assert open_grouped(path, ("patient",)).one_row_each == ()
+    table = open_grouped(path, let=VISITS)
+    for plan in (RowPlan.of(made={"patient": "visits % 2"}), RowPlan.of(bins=("patient", "4"))):
+        assert plan.apply(table, ColumnSelection(("patient", "visits"))).one_row_each == ()
+    assert table.transform(lambda rows: rows.union(rows)).one_row_each == ()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_people_who_have_one_row_are_counted_as_plain_python_counts_them(seed: int, tmp_path: Path) -> None:
+    """Whatever their names are, and though nothing groups them a second time. One of them has 100,000 rows."""
+    chance = random.Random(seed)
+    kinds: list[tuple[pa.DataType, list[Any]]] = [
+        (pa.int64(), [0, -1, 2**63 - 1, -(2**63), None]),
+        (pa.float64(), [0.0, -0.0, float("nan"), 1.0, float("inf"), None]),
+        (pa.string(), ["", "a", "A", "a ", "é", "e\u0301", "1", "01", None]),
+    ]
+    kind, names = kinds[seed % 3]
+    units = [name for name in names for _ in range(chance.randrange(4))] + [names[0]] * (10**5 if seed < 3 else 0)
+    chance.shuffle(units)
+    path = tmp_path / "v.parquet"
+    pyarrow.parquet.write_table(pa.table({"patient": pa.array(units, kind)}), path)
+    # One zero, and no NaN: it is nobody's.
+    known = Counter(unit for unit in units if unit is not None and unit == unit)
+    expected = [sum(rows == n for rows in known.values()) for n in range(1, 5)] + [sum(n > 4 for n in known.values())]
+    asked = {"unit": "patient", "let": {"n": "count(*)"}, "edges": {"n": [1, 2, 3, 4, 5]}, "by": "n", "epsilon": 1}
+    labels = KINDS["count"].parse({"source": str(path), **asked}).items.domains[0].items
+    order = [*map(str, labels)]
+    for one_each in (False, True):
+        options = {"source": str(path), **asked, "one_each": one_each, "people_share": 0}
+        counts = KINDS["count"].parse(options).question.reading.run()
+        numbers = dict(zip(map(str, counts.items), map(int, counts.values), strict=True))
+        assert [*numbers] == order
+        assert sum(numbers.values()) == len(known)
+        assert sorted(number for number in numbers.values() if number) == sorted(n for n in expected if n)
+    everybody = {"source": str(path), "unit": "patient", "let": {"n": "count(*)"}, "where": "n > 1", "epsilon": 1}
+    many = KINDS["count"].parse(everybody).question.reading.run()
+    assert [int(value) for value in many.values] == [sum(rows > 1 for rows in known.values())]
 
 
 def test_columns_that_the_engine_could_take_for_others(tmp_path: Path) -> None:

@@ -15,6 +15,16 @@ pytestmark = pytest.mark.xdist_group("spark")
 ITEMS = ["flu", "cold", "gout", "nobody"]
 LISTED: dict[str, Any] = {"unit": "patient", "by": "diagnosis", "domain": ITEMS, "epsilon": 2000}
 
+FORMS: tuple[dict[str, Any], ...] = (
+    {"let": {"n": "count(*)"}},
+    {"let": {"before": "lag(cost) over (order by ward)"}},
+    {"split": ["diagnosis", "/"]},
+    {"join": pd.DataFrame({"ward": [1, 2], "area": ["a", "b"]}), "on": "ward"},
+    {"unit": ["patient", "ward"]},
+    {"unit": ["patient", "ward"], "most_units": 2},
+)
+"""What is done before a question: Spark does none of it."""
+
 
 @pytest.fixture(autouse=True)
 def same_words() -> None:
@@ -72,6 +82,7 @@ if has_java():
             ("count", {**LISTED, "one_each": True}, "With people_share=0, or without the bound, it may"),
             ("mean", {"unit": "patient", "of": "cost", "bounds": (0, 9), "epsilon": 1}, "Spark does not count that"),
             ("count", {**LISTED, "where": "ward = 1"}, "in Spark first: frame.where"),
+            *(("count", {**LISTED, **form}, "where, split, join, let, several columns as unit") for form in FORMS),
             ("count", {**LISTED, "others": "show"}, "frame.toPandas"),
             ("count", {**LISTED, "unit": "nobody"}, "there is no column 'nobody'"),
         ):

@@ -192,10 +192,11 @@ class JoinPlan:
         keys = relation.project(f"{key} AS lastbit_key").filter("lastbit_key IS NOT NULL")
         ((rows, values),) = keys.aggregate("count(*), count(DISTINCT lastbit_key)").fetchall()
         if rows != values:
+            names = " and ".join(map(repr, self.on))
             raise ParameterError(
-                f"{self._name} must have each value of {' and '.join(map(repr, self.on))} once: some value stands in two rows. Leave one of "
-                "them out; or join by the column of --unit, where the file holds rows of the same people. Nothing was "
-                "read of the table."
+                f"{self._name} must have each value of {names} once: some value stands in two rows. Leave one of them "
+                "out; or join by the column of --unit, where the file holds rows of the same people. Nothing was read "
+                "of the table."
             )
 
     def _join(self, table: OpenTable, other: OpenTable, selection: ColumnSelection) -> OpenTable:

@@ -47,7 +47,7 @@ class SplitPlan:
         # A text that begins with an item is not searched for others. There are blanks beyond ASCII too.
         begins = f"{text.sql} >= '!' AND {text.sql} < chr(127) AND NOT starts_with({text.sql}, {separator})"
         items = f"CASE WHEN {begins} THEN {pieces} WHEN {is_empty} THEN [CAST(NULL AS VARCHAR)] ELSE {pieces} END"
-        # To look at a text once takes less than to trim each of its items twice, to ask for blanks and to take them off.
+        # To look at a text once takes less than to trim each item twice, to ask for blanks and to take them off.
         is_plain = f"strlen({text.sql}) = length({text.sql}) AND NOT contains({text.sql}, ' ')"
         others = [quote_identifier(name) for name in rows.columns if name != self.column]
         rows = rows.project(", ".join([*others, f"{is_plain} AS lastbit_plain, unnest({items}) AS {column}"]))
