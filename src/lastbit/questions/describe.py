@@ -214,7 +214,7 @@ class Description:
         """Return the private values of each part; `count_items` counts the items of a column."""
         import numpy as np
 
-        from lastbit.data.per_unit import reach_below_step
+        from lastbit.data.number_grid import reach_below_step
         from lastbit.data.profiling import grid_of
         from lastbit.values.counts import Counts
         from lastbit.values.grid_steps import GridSteps

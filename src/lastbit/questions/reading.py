@@ -24,7 +24,7 @@ from lastbit.values.ranked import DifferentValues, RankedCounts, RankedUnlisted
 from lastbit.values.unlisted import UNKNOWN, Unlisted
 
 if TYPE_CHECKING:
-    from lastbit.data.per_unit import Numbers
+    from lastbit.data.numbers import Numbers
     from lastbit.questions.domains import Domain
 
 _EVERYONE: Final = "everyone"

@@ -19,6 +19,7 @@ from lastbit.data.duckdb.records import count_records
 from lastbit.data.duckdb.relation import OpenTable
 from lastbit.data.duckdb.sorting import can_sort, count_by_sorting
 from lastbit.data.duckdb.units import add_up_words, can_add_up, count_words
+from lastbit.data.numbers import Numbers
 from lastbit.data.profiles import ProfileTask, UnitProfiles
 from lastbit.data.records import Records, RecordTask
 from lastbit.data.sql import quote_identifier
@@ -76,6 +77,10 @@ class DuckDBTable:
         rows = self._relation.project(f"{self._columns.key(unit)} AS lastbit_unit").filter("lastbit_unit IS NOT NULL")
         ((units,),) = rows.aggregate("lastbit_unit", "lastbit_unit").aggregate("count(*)").fetchall()
         return int(units)
+
+    def read_numbers(self, task: Task, keys: Sequence[Keys], facts: Numbers) -> Numbers:
+        """Return the number of each unit, with the place of its item: these facts have none yet."""
+        return facts.fill(task, self.compute_numbers(task, keys))
 
     def compute_numbers(self, task: Task, keys: Sequence[Keys]) -> tuple[Integers, ...]:
         """Compute the position of each unit's item and its number in steps; for a ranked task ranks and what is beyond.
