@@ -13,7 +13,8 @@ from lastbit.questions.option import Option
 from lastbit.questions.output_options import PRESENTATION
 from lastbit.questions.output_types import prints_json
 from lastbit.questions.request import Kind, Request
-from lastbit.questions.value_types import Number, WholeNumber
+from lastbit.questions.value_types import Number
+from lastbit.questions.whole_number_types import WholeNumber
 
 _ITEMS: Final = Option(
     "items",

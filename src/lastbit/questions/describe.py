@@ -19,7 +19,8 @@ from lastbit.questions.people import choose_noise, share_of
 from lastbit.questions.question import Accuracy, Question
 from lastbit.questions.shared_options import LEDGER, OUTPUT, PRICE, TABLE, WITHIN
 from lastbit.questions.table_types import TableWeights
-from lastbit.questions.value_types import Number, WholeNumber
+from lastbit.questions.value_types import Number
+from lastbit.questions.whole_number_types import WholeNumber
 
 if TYPE_CHECKING:
     from lastbit.questions.request import Request

@@ -12,7 +12,7 @@ from lastbit.errors import ParameterError
 from lastbit.questions.domains import Domain
 from lastbit.questions.edge_types import write_automatic
 from lastbit.questions.group_types import PERIODS, add_columns, group_names
-from lastbit.questions.value_types import AUTO
+from lastbit.questions.list_types import AUTO
 
 if TYPE_CHECKING:
     from lastbit.questions.request import Request

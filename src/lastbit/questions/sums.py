@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from lastbit.errors import ParameterError
 from lastbit.questions.automatic_bounds import AutomaticNumbers
 from lastbit.questions.group_numbers import GroupNumbers
+from lastbit.questions.list_types import AUTO
 from lastbit.questions.question import Question
 from lastbit.questions.several_numbers import SeveralNumbers, asks_several
-from lastbit.questions.value_types import AUTO
 
 if TYPE_CHECKING:
     from lastbit.questions.request import Request
