@@ -10,8 +10,8 @@ import typer
 
 from lastbit.cli.grammar import GrammarCommand
 from lastbit.errors import ParameterError
+from lastbit.questions.kind import Kind
 from lastbit.questions.option import Option
-from lastbit.questions.request import Kind
 
 
 def make_command(

@@ -8,11 +8,11 @@ from typing import Final
 from lastbit.errors import ParameterError
 from lastbit.questions import counts, describe, quantiles, selection, shares, streams, sums, tables
 from lastbit.questions.edge_types import EdgeLists
+from lastbit.questions.kind import Kind
 from lastbit.questions.list_types import PairOrAuto
 from lastbit.questions.number_types import BoundsByColumn, NumberColumns
 from lastbit.questions.old_words import respell_histogram, respell_measure, respell_top
 from lastbit.questions.option import REQUIRED, Option
-from lastbit.questions.request import Kind
 from lastbit.questions.shared_options import (
     AT,
     BOUNDS,
