@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from lastbit.cli.commands import make_command
 from lastbit.errors import LastbitError, ParameterError
-from lastbit.questions.domains import Domain
+from lastbit.questions.domain import Domain
 from lastbit.questions.list_types import TextList
 from lastbit.questions.option import REQUIRED, Option, parse_options
 from lastbit.questions.row_options import RowOptions

@@ -7,7 +7,8 @@ from typing import Any, Final
 
 from lastbit.errors import ParameterError
 from lastbit.questions.column_facts import ColumnFacts
-from lastbit.questions.domains import Domain, assign_domains, list_combinations
+from lastbit.questions.domain import Domain
+from lastbit.questions.domains import assign_domains, list_combinations
 from lastbit.questions.group_types import PERIODS, TIMES, add_columns, group_columns
 from lastbit.questions.list_types import AUTO
 from lastbit.questions.number_types import ColumnBounds

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from lastbit.errors import ParameterError
-from lastbit.questions.domains import Domain
+from lastbit.questions.domain import Domain
 from lastbit.questions.edge_types import EdgeLists
 from lastbit.questions.group_types import TIMES
 from lastbit.questions.list_types import Pair

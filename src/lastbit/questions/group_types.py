@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from lastbit.errors import ParameterError
-from lastbit.questions.domains import Domain
+from lastbit.questions.domain import Domain
 from lastbit.questions.edge_types import count_bins
 from lastbit.questions.group_values import GroupEdges, GroupMonths
 from lastbit.questions.list_types import TextList

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from lastbit.errors import ParameterError
 from lastbit.questions.apply_columns import apply_columns
-from lastbit.questions.domains import Domain, list_combinations
+from lastbit.questions.domain import Domain
+from lastbit.questions.domains import list_combinations
 from lastbit.questions.group_types import PERIODS, READINGS, add_columns, group_columns, split_groups
 from lastbit.questions.number_types import ColumnBounds, assign_bounds
 from lastbit.questions.old_words import choose_limit, choose_weights

@@ -25,7 +25,7 @@ from lastbit.values.unlisted import UNKNOWN, Unlisted
 
 if TYPE_CHECKING:
     from lastbit.data.numbers import Numbers
-    from lastbit.questions.domains import Domain
+    from lastbit.questions.domain import Domain
 
 _EVERYONE: Final = "everyone"
 _ALL: Final = "lastbit_everyone"

@@ -13,7 +13,7 @@ from lastbit.questions.report import format_percent
 from lastbit.questions.titles import name_groups
 
 if TYPE_CHECKING:
-    from lastbit.questions.domains import Domain
+    from lastbit.questions.domain import Domain
     from lastbit.questions.request import Request
 
 

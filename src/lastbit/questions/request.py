@@ -12,7 +12,8 @@ from lastbit.errors import ParameterError
 from lastbit.output.addresses import public_address
 from lastbit.output.words import Words, article
 from lastbit.questions.column_facts import ColumnFacts
-from lastbit.questions.domains import Domain, assign_domains
+from lastbit.questions.domain import Domain
+from lastbit.questions.domains import assign_domains
 from lastbit.questions.group_types import group_columns, imply_domains
 from lastbit.questions.item_options import ItemOptions
 from lastbit.questions.join_types import describe_joins

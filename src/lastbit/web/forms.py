@@ -11,7 +11,8 @@ from functools import cached_property
 from typing import Any, Final
 
 from lastbit.errors import ParameterError
-from lastbit.questions.domains import Domain, Domains
+from lastbit.questions.domain import Domain
+from lastbit.questions.domains import Domains
 from lastbit.questions.group_types import READINGS
 from lastbit.questions.kind import Kind
 from lastbit.questions.kinds import find_kind
