@@ -27,6 +27,18 @@ def same_words(request: pytest.FixtureRequest) -> Iterator[None]:
         yield
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """A worker takes a whole file, or a whole group: what its tests share is built once, and not by each worker."""
+    from xdist.scheduler import LoadGroupScheduling
+
+    class ByFile(LoadGroupScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return super()._split_scope(nodeid).partition("::")[0]
+
+    return ByFile(config, log) if config.getvalue("dist") == "loadgroup" else None
+
+
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     for lack in missing():  # fewer tests must not pass for all
         terminalreporter.write_line(f"NOT TESTED HERE: {lack}", red=True, bold=True)

@@ -6,7 +6,8 @@ from lastbit.chance.draw import Draw
 from lastbit.chance.reference import Reference
 from lastbit.chance.sampler import Sampler
 from lastbit.data.count import count
-from lastbit.data.per_unit import Numbers, per_unit
+from lastbit.data.numbers import Numbers
+from lastbit.data.per_unit import per_unit
 from lastbit.data.table_counting import count_tables
 from lastbit.errors import (
     AccountNotFound,

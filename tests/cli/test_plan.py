@@ -13,7 +13,7 @@ import pytest
 
 import lastbit as lb
 from lastbit import cli
-from lastbit.data.per_unit import reach_below_step
+from lastbit.data.number_grid import reach_below_step
 from lastbit.ledger import Account
 from lastbit.questions.kinds import KINDS
 from lastbit.questions.report import account_line

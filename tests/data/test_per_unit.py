@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 import lastbit as lb
 from lastbit.audit import hostile, stability
-from lastbit.data.per_unit import Numbers, per_unit
+from lastbit.data.numbers import Numbers
+from lastbit.data.per_unit import per_unit
 from lastbit.values.contribution_bound import one_key
 from tests.stability.judge import ENGINES
 

@@ -11,7 +11,7 @@ import pytest
 
 import lastbit as lb
 from lastbit import cli
-from lastbit.data.per_unit import Numbers
+from lastbit.data.numbers import Numbers
 from lastbit.errors import ParameterError
 from lastbit.mechanisms.parts import Parts
 from lastbit.questions.automatic_bounds import AutomaticNumbers, widen

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 import lastbit as lb
-from lastbit.questions.domains import Domain, Domains
+from lastbit.questions.domain import Domain
+from lastbit.questions.domains import Domains
 from lastbit.questions.identity import identity_of
 from lastbit.questions.kinds import KINDS
 from tests import processes

@@ -92,7 +92,7 @@ def test_values_go_to_the_columns_that_they_name() -> None:
 
 
 def test_a_domain_is_a_file_by_its_name_alone(tmp_path: Path) -> None:
-    from lastbit.questions.domains import Domain
+    from lastbit.questions.domain import Domain
 
     assert Domain.parse("A").items == ("A",)
     assert Domain.parse("A,").items == ("A",)

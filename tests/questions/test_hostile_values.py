@@ -15,7 +15,8 @@ import pytest
 
 import lastbit as lb
 from lastbit.questions.answer import Payer, answer
-from lastbit.questions.domains import Domain, Domains
+from lastbit.questions.domain import Domain
+from lastbit.questions.domains import Domains
 from lastbit.questions.identity import identity_of
 from lastbit.questions.kinds import KINDS
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from lastbit.privacy.zcdp import largest_rho
@@ -171,8 +171,13 @@ class NoEntry(AssertionError):
     """A sentence has a number that no entry reads."""
 
 
-def match_entries(text: str) -> Iterator[tuple[str, re.Match[str], Check] | None]:
-    """Yield the entries of all sentences of a text in their order; None for a sentence without a number."""
+@lru_cache(maxsize=4096)  # of many answers most sentences are the same
+def match_entries(text: str) -> tuple[tuple[str, re.Match[str], Check] | None, ...]:
+    """Return the entries of all sentences of a text in their order; None for a sentence without a number."""
+    return tuple(_match_entries(text))
+
+
+def _match_entries(text: str) -> Iterator[tuple[str, re.Match[str], Check] | None]:
     rest = text
     while rest:
         rest = _OF_ONE.sub(lambda match: match["first"].upper(), rest)
@@ -264,6 +269,7 @@ def percent(text: str) -> Fraction:
     return Fraction(text.rstrip("%")) / 100
 
 
+@lru_cache(maxsize=4096)
 def parse(text: str) -> Fraction:
     """Return a number as people read it."""
     return Fraction(text.replace(",", ""))

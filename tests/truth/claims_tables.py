@@ -14,6 +14,7 @@ Names = tuple[str, ...]
 _MANY = "{value} {people} ({low} to {high} with probability {level}), count in"
 _RANDOM = "of them, picked at random, and intervals of all people allow for them."
 _ONCE = "Each person counts once, in one cell of each table; those with rows in several cells"
+_ENDS = ("low", "value", "high", "bounded_low", "bounded_high")
 _MORE = "A person counts in {cells} combinations of values at most; those with more"
 _LATEST = "among their rows with the largest {order}"
 
@@ -52,18 +53,22 @@ def all_totals(answer: Answer) -> Iterator[Outcome]:
     release, level = answer.report.release, answer.level
     for names in release.names:
         table, cells = release.table(*names), _cells(answer, names)
-        frame = table.to_frame(level)
-        for row, cell in zip(frame[frame.kind == "cell"].itertuples(), cells, strict=True):
-            people = answer.truth.people_of_cells(names)[cell]
-            yield Outcome(f"frame of {names}: {cell}", row.low <= people <= row.high)
-            counted = true_counts(answer, names)[cell]
-            yield Outcome(f"bounded frame of {names}: {cell}", row.bounded_low <= counted <= row.bounded_high)
-            yield Outcome("the number is in its interval", row.low <= row.value <= row.high, sure=True)
+        frame, people_of_cells, counts = (
+            table.to_frame(level),
+            answer.truth.people_of_cells(names),
+            true_counts(answer, names),
+        )
+        shown = frame[frame["kind"] == "cell"]
+        rows = zip(*(shown[name].tolist() for name in _ENDS), strict=True)
+        for cell, (low, value, high, bounded_low, bounded_high) in zip(cells, rows, strict=True):
+            yield Outcome(f"frame of {names}: {cell}", low <= people_of_cells[cell] <= high)
+            yield Outcome(f"bounded frame of {names}: {cell}", bounded_low <= counts[cell] <= bounded_high)
+            yield Outcome("the number is in its interval", low <= value <= high, sure=True)
         for some in (cells[: (len(cells) + 1) // 2], cells):
             total = table.total(some)
             people = answer.truth.people_of_union(names, some)
             yield Outcome(f"total of {len(some)} cells of {names}", within(total.interval(level), people))
-            counted = sum(true_counts(answer, names)[cell] for cell in some)
+            counted = sum(counts[cell] for cell in some)
             yield Outcome(f"bounded total of {some}", within(total.bounded_interval(level), counted))
 
 
@@ -72,11 +77,12 @@ def long_tables(answer: Answer, _: Places) -> Iterator[Outcome]:
     columns, frame = answer.report.columns, answer.report.frame
     bounded = "unit" in answer.case.options
     yield Outcome("says of whom", any(name.endswith(" counted") for name in columns) == bounded, sure=True)
+    counts = {names: true_counts(answer, names) for names in {tuple(title.split(" by ")) for title in columns["table"]}}
     for place, names, cell in _rows(answer):
         label = " ".join(map(str, cell))
         shown = tuple(str(columns[name][place]) for name in names)
         yield Outcome("the cell", shown == tuple(map(str, cell)), sure=True)
-        yield Outcome(f"interval: {label}", within(columns["interval"][place], true_counts(answer, names)[cell]))
+        yield Outcome(f"interval: {label}", within(columns["interval"][place], counts[names][cell]))
         people = answer.truth.people_of_cells(names)[cell]
         if answer.of_all is not None:
             yield Outcome(f"interval of all: {label}", within(answer.of_all[place], people))
@@ -98,9 +104,9 @@ def crosswise(answer: Answer, places: Places) -> Iterator[Outcome]:
     first, second = _axes_of_crosswise(answer)
     release = tables_of(answer)
     for names, off in (((first, second), "cell"), ((first,), "sum"), ((second,), "sum"), ((), "total")):
-        values = release.table(*names).values.ravel().tolist()
+        values, counts = release.table(*names).values.ravel().tolist(), true_counts(answer, names)
         for cell, value in zip(_cells(answer, names), values, strict=True):
-            held = abs(value - true_counts(answer, names)[cell]) <= parse(places[off])
+            held = abs(value - counts[cell]) <= parse(places[off])
             yield Outcome(f"crosswise: {off} {cell}", held)
     shown = [[Fraction(cell) for cell in column] for name, column in answer.report.columns.items() if name != first]
     exact = [[round(value) for value in column] for column in release.table(first, second).values.T.tolist()]

@@ -36,10 +36,15 @@ class Reference:
     options: Mapping[str, Any]
     _floored: dict[Any, list[Fraction]] = field(default_factory=dict, repr=False)
     _counts_of_cells: dict[Any, Any] = field(default_factory=dict, repr=False)
+    _columns: dict[Any, Reference] = field(default_factory=dict, repr=False)
 
     def of_column(self, column: str, options: Mapping[str, Any]) -> Reference:
-        """Return what is true of another column of numbers."""
-        return Reference(tuple(replace(row, number=getattr(row, column)) for row in self.population), options)
+        """Return what is true of another column of numbers: the same for every answer with these options."""
+        key = column, repr(options)
+        if key not in self._columns:
+            rows = tuple(replace(row, number=getattr(row, column)) for row in self.population)
+            self._columns[key] = Reference(rows, options)
+        return self._columns[key]
 
     @property
     def _has_units(self) -> bool:

@@ -14,7 +14,7 @@ import pytest
 
 import lastbit as lb
 from lastbit.ledger import Identity
-from lastbit.questions.domains import Domain
+from lastbit.questions.domain import Domain
 from lastbit.questions.kinds import KINDS
 from lastbit.questions.row_options import RowOptions
 from lastbit.web.app import application

@@ -148,7 +148,7 @@ def test_work_that_nobody_waits_for_ends(desk: Desk) -> None:
 
 
 def test_the_lists_of_the_server_do_not_travel(desk: Desk) -> None:
-    from lastbit.questions.domains import Domain
+    from lastbit.questions.domain import Domain
 
     desk.lists = {"item": Domain(tuple(f"item {place}" for place in range(50_000)))}
     options = {"by": "item", "domain": [desk.lists["item"]], "k": 1, "epsilon": "1"}

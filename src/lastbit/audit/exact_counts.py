@@ -6,13 +6,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Rational
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
 from lastbit.values.contribution_bound import one_key
 from lastbit.values.counts import Counts
 from lastbit.values.unlisted import Unlisted, sort_key
+
+Exact: TypeAlias = Fraction | int
+"""An exact number. Counts are integers, which Python adds up much faster than fractions."""
 
 _SHOWN: Final = 160
 """A row is shown up to this length."""
@@ -29,7 +32,7 @@ class CountFailure:
 class ExactCounts:
     """Exact counts, and their properties that no unit may change."""
 
-    values: tuple[Fraction, ...]
+    values: tuple[Exact, ...]
     items: tuple[Any, ...]
     names: tuple[str, ...]
     kind: str
@@ -62,7 +65,8 @@ def _to_exact_counts(counts: Any, sensitivity: Fraction, monotone: bool) -> Exac
     stated = None if together is None else Fraction(together)
     if isinstance(counts, Unlisted):
         occurring, steps = counts.highest()
-        sums = tuple(int(step) * Fraction(counts.resolution) for step in steps)
+        resolution = _exact(Fraction(counts.resolution))
+        sums = tuple(int(step) * resolution for step in steps)
         facts = Fraction(counts.sensitivity), counts.monotone, most, None, False
         return ExactCounts(sums, tuple(occurring), tuple(map(render_value, occurring)), "Unlisted", *facts)
     if isinstance(counts, Counts):
@@ -82,9 +86,12 @@ def _to_exact_counts(counts: Any, sensitivity: Fraction, monotone: bool) -> Exac
     return ExactCounts(exact, items, tuple(map(render_value, items)), kind, sensitivity, monotone, most, stated)
 
 
-def _exact(value: Any) -> Fraction:
+def _exact(value: Any) -> Exact:
     """A float means its exact value. NaN, infinity and values that are no numbers raise: they have no distances."""
-    return Fraction(int(value.numerator), int(value.denominator)) if isinstance(value, Rational) else Fraction(value)
+    if isinstance(value, int):
+        return int(value)
+    exact = Fraction(int(value.numerator), int(value.denominator)) if isinstance(value, Rational) else Fraction(value)
+    return exact.numerator if exact.denominator == 1 else exact
 
 
 def find_violation(
@@ -118,7 +125,7 @@ def find_violation(
     if whole.together is not None and sum(map(abs, moves)) > whole.together:
         return f"all counts together move by {sum(map(abs, moves))} where {whole.together} is stated"
     if whole.monotone:
-        down, up = min(moves, default=Fraction(0)), max(moves, default=Fraction(0))
+        down, up = min(moves, default=0), max(moves, default=0)
         if down < 0 < up:
             ends = (names[moves.index(end)] for end in (down, up))
             return "{} moves down and {} moves up where monotone counts all move the same way".format(*ends)
@@ -132,17 +139,17 @@ def _facts(counts: ExactCounts) -> tuple[Any, ...]:
     return counts.sensitivity, counts.monotone, counts.most_items, counts.together
 
 
-def _moves(without: ExactCounts, having: ExactCounts) -> list[tuple[str, Fraction]]:
+def _moves(without: ExactCounts, having: ExactCounts) -> list[tuple[str, Exact]]:
     """Return how far each count moves. An item that nobody listed counts 0 where it does not occur."""
     if having.listed:
         pairs = zip(without.values, having.values, strict=True)
         return list(zip(having.names, (after - before for before, after in pairs), strict=True))
     # By their order: two items may be long, and be said alike.
-    moves: dict[Any, tuple[str, Fraction]] = {}
+    moves: dict[Any, tuple[str, Exact]] = {}
     for counts, sign in ((without, -1), (having, 1)):
         for item, name, value in zip(counts.items, counts.names, counts.values, strict=True):
-            before = moves.get(sort_key(item), (name, Fraction(0)))[1]
-            moves[sort_key(item)] = name, before + sign * value
+            key = sort_key(item)
+            moves[key] = name, moves.get(key, (name, 0))[1] + sign * value
     return list(moves.values())
 
 
@@ -153,7 +160,8 @@ def move_direction(without: ExactCounts, having: ExactCounts) -> int:
 
 def largest_move(without: ExactCounts, having: ExactCounts) -> Fraction:
     """Return the most that any count moved."""
-    return max((abs(move) for _, move in _moves(without, having)), default=Fraction(0))
+    moves = [move for _, move in _moves(without, having)]
+    return Fraction(max(max(moves, default=0), -min(moves, default=0)))
 
 
 def are_alike(one: Any, other: Any) -> bool:

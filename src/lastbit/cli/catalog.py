@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from lastbit.questions.summaries import SUMMARIES
 
 if TYPE_CHECKING:
-    from lastbit.questions.request import Kind
+    from lastbit.questions.kind import Kind
 
 _BUDGET = "--ledger budget.db --dataset clinic"
 _PLANS = {

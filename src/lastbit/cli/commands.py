@@ -11,8 +11,8 @@ import typer
 
 from lastbit.cli.plain_words import ask, list_options, refuse_flags
 from lastbit.cli.words import GrammarCommand
+from lastbit.questions.kind import Kind
 from lastbit.questions.option import Option
-from lastbit.questions.request import Kind
 
 
 def make_command(

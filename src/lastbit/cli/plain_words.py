@@ -16,8 +16,8 @@ from lastbit.errors import ParameterError
 from lastbit.questions.summaries import SUMMARIES
 
 if TYPE_CHECKING:
+    from lastbit.questions.kind import Kind
     from lastbit.questions.option import Option
-    from lastbit.questions.request import Kind
 
 COMPLETION: Final = "_LASTBIT_COMPLETE"
 """A shell that wants words for the Tab key sets this variable and runs the command."""

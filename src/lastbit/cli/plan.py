@@ -8,12 +8,14 @@ from typing import Any, Final
 
 from lastbit.cli.commands import make_command
 from lastbit.errors import LastbitError
+from lastbit.questions.kind import Kind
 from lastbit.questions.kinds import KINDS
 from lastbit.questions.option import Option
 from lastbit.questions.output_options import PRESENTATION
 from lastbit.questions.output_types import prints_json
-from lastbit.questions.request import Kind, Request
-from lastbit.questions.value_types import Number, WholeNumber
+from lastbit.questions.request import Request
+from lastbit.questions.value_types import Number
+from lastbit.questions.whole_number_types import WholeNumber
 
 _ITEMS: Final = Option(
     "items",

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from lastbit.cli.commands import make_command
 from lastbit.errors import LastbitError, ParameterError
-from lastbit.questions.domains import Domain
+from lastbit.questions.domain import Domain
+from lastbit.questions.list_types import TextList
 from lastbit.questions.option import REQUIRED, Option, parse_options
 from lastbit.questions.row_options import RowOptions
 from lastbit.questions.row_units import require_unit
 from lastbit.questions.shared_options import LEDGER, TABLE
-from lastbit.questions.value_types import Flag, Place, Text, TextList, WholeNumber
+from lastbit.questions.value_types import Flag, Place, Text
+from lastbit.questions.whole_number_types import WholeNumber
 
 if TYPE_CHECKING:
     from lastbit.web.tokens import Tokens

@@ -52,6 +52,9 @@ _TIMES: Final = {
     "%Y-%m": re.compile(r"(\d{4}-\d\d)\.\.(\d{4}-\d\d)", re.ASCII),
 }
 
+_FIRST_MONTH: Final = 12 * 1000
+"""Years have four digits: strftime writes earlier ones with fewer."""
+
 
 def read_items(domain: object) -> Items:
     """Return the items of one column: nulls and blank lines left out, each item once, in the order given.
@@ -272,8 +275,13 @@ def parse_range(text: str) -> Any:
 
 def _periods(first: str, last: str, form: str) -> tuple[str, ...]:
     start, end = (_day(text, form) for text in (first, last))
-    days = (datetime.date.fromordinal(text) for text in range(start.toordinal(), end.toordinal() + 1))
-    labels = tuple(dict.fromkeys(day.strftime(form) if day.year > 999 else "" for day in days))
+    if form == "%Y-%m":
+        months = range(12 * start.year + start.month - 1, 12 * end.year + end.month)
+        labels = tuple(f"{month // 12}-{month % 12 + 1:02}" if month >= _FIRST_MONTH else "" for month in months)
+    else:  # the first of a week is its Monday
+        step = 7 if form == "%G-W%V" else 1
+        days = map(datetime.date.fromordinal, range(start.toordinal(), end.toordinal() + 1, step))
+        labels = tuple(day.strftime(form) if day.year > 999 else "" for day in days)
     if not labels or "" in labels:
         raise ParameterError(f"--domain must be a range from an earlier to a later time: got {first}..{last}.")
     return labels

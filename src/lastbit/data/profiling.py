@@ -15,7 +15,7 @@ import numpy as np
 
 from lastbit.data.column_types import DATE, TIMESTAMP, ZONED_TIMESTAMP
 from lastbit.data.engines import call_engine, require_column_types, wrap_frame
-from lastbit.data.per_unit import unbounded_weights
+from lastbit.data.number_grid import unbounded_weights
 from lastbit.data.profiles import ColumnProfile, Integers, ProfileColumn, ProfileTask
 from lastbit.errors import LastbitError, ParameterError
 from lastbit.exact.numbers import Number

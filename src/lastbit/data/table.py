@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from lastbit.data.weights import Weights
     from lastbit.values.contribution_bound import ContributionBound
 
+if TYPE_CHECKING:
+    from lastbit.data.numbers import Numbers
+
 Integers: TypeAlias = NDArray[np.int64]
 Keys: TypeAlias = Sequence[Hashable | None]
 """The normal forms of the items of a domain; None where no row can have the item."""
@@ -52,14 +55,14 @@ class Task:
     bound: ContributionBound | None = None
     """How many items one unit counts in; there is a unit then."""
     per: Per = "total"
-    """For `compute_numbers`: which number stands for the rows of a unit."""
+    """For `read_numbers`: which number stands for the rows of a unit."""
     order: str | None = None
     """The column that says which row of a unit is the latest, or the first."""
     ends: tuple[int, int] = (0, 0)
     """The bounds of a unit's number, in steps. Rows of a total are clamped further out."""
 
     ranked: bool = False
-    """For `compute_numbers`: whether every number comes with its rank in the unit's lot, and with what is beyond."""
+    """For `read_numbers`: whether every number comes with its rank in the unit's lot, and with what is beyond."""
     lowest: int = 0
     """For ranked numbers: the floor of the lower bound, which may lie between two steps."""
     extremes: bool = False
@@ -88,8 +91,8 @@ class Table(Protocol):
     def compute_totals(self, task: Task, keys: Sequence[Keys]) -> Integers:
         """Compute the count of each item of the product of domains, or its sum in steps of the resolution."""
 
-    def compute_numbers(self, task: Task, keys: Sequence[Keys]) -> tuple[Integers, ...]:
-        """Compute the position of each unit's item, and the unit's number in steps."""
+    def read_numbers(self, task: Task, keys: Sequence[Keys], facts: Numbers) -> Numbers:
+        """Return the number of each unit, with the place of its item: these facts have none yet."""
 
     def profile(self, task: ProfileTask) -> UnitProfiles:
         """Measure how many rows each unit has, and what it has in each column."""

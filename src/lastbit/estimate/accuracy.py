@@ -118,6 +118,7 @@ def _tail_limit(rate: Rate, level: Fraction) -> Fraction:
     return (1 - level) * (1 + rate.fraction) / 2
 
 
+@lru_cache(maxsize=256)
 def gaussian_accuracy(rate: Rate, level: Fraction) -> int:
     """Return the least t with P(|X| > t) <= 1 - level for the discrete Gaussian of this rate, in grid steps.
 

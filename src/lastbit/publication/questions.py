@@ -22,11 +22,12 @@ from lastbit.publication.pricing import (
 from lastbit.publication.rates import read_rate
 from lastbit.publication.study import Problem, Study, check_comparison, check_name, shorten
 from lastbit.questions.answer import refuse_same_file
+from lastbit.questions.kind import Kind
 from lastbit.questions.kinds import KINDS
 from lastbit.questions.option import Option
 from lastbit.questions.presentation import counts_somebody
 from lastbit.questions.rendering import check_presentation, sample_view
-from lastbit.questions.request import Kind, Request
+from lastbit.questions.request import Request
 
 OWN_KEYS: Final = frozenset(("name", "ask", "weight", "within", "rate"))
 """What a question of a file has besides the options of its kind."""

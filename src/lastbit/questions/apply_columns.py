@@ -7,11 +7,12 @@ from typing import Any, Final
 
 from lastbit.errors import ParameterError
 from lastbit.questions.column_facts import ColumnFacts
-from lastbit.questions.domains import Domain, assign_domains, list_combinations
+from lastbit.questions.domain import Domain
+from lastbit.questions.domains import assign_domains, list_combinations
 from lastbit.questions.group_types import PERIODS, TIMES, add_columns, group_columns
+from lastbit.questions.list_types import AUTO
 from lastbit.questions.number_types import ColumnBounds
 from lastbit.questions.option import Face, Option
-from lastbit.questions.value_types import AUTO
 
 _SELECTIONS: Final = ("top", "above", "choose", "measure")
 """Questions whose noise does not fall with a bound on the items of a person, where the items are listed."""

@@ -23,7 +23,7 @@ from lastbit.questions.question import Accuracy, Question
 from lastbit.questions.report import format_percent, format_value
 
 if TYPE_CHECKING:
-    from lastbit.data.per_unit import Numbers
+    from lastbit.data.numbers import Numbers
     from lastbit.mechanisms.automatic_bounds import AutomaticBounds
     from lastbit.questions.report import Report
     from lastbit.questions.request import Request
@@ -171,7 +171,7 @@ def find_furthest(step: Any, most: Fraction | None = None) -> Fraction:
     >>> float(find_furthest("1/1000")), float(find_furthest(1)), float(find_furthest(1, Fraction(60)))
     (2000000000000.0, 1000000000000000.0, 50.0)
     """
-    from lastbit.data.per_unit import unbounded_weights
+    from lastbit.data.number_grid import unbounded_weights
 
     weights, power = unbounded_weights(step), number(step, "--resolution")
     reach = (weights.high - 1) * weights.grid.resolution

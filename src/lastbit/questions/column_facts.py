@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from lastbit.errors import ParameterError
-from lastbit.questions.domains import Domain
+from lastbit.questions.domain import Domain
 from lastbit.questions.edge_types import EdgeLists
 from lastbit.questions.group_types import TIMES
+from lastbit.questions.list_types import Pair
 from lastbit.questions.option import Face
-from lastbit.questions.value_types import Flag, OneOf, Pair, Text, WholeNumber, describe
+from lastbit.questions.value_types import Flag, OneOf, Text, describe
+from lastbit.questions.whole_number_types import WholeNumber
 
 _TEXT: Final = Text()
 _DISPLAY: Final = ("labels", "in", "label")

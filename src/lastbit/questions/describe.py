@@ -19,7 +19,8 @@ from lastbit.questions.people import choose_noise, share_of
 from lastbit.questions.question import Accuracy, Question
 from lastbit.questions.shared_options import LEDGER, OUTPUT, PRICE, TABLE, WITHIN
 from lastbit.questions.table_types import TableWeights
-from lastbit.questions.value_types import Number, WholeNumber
+from lastbit.questions.value_types import Number
+from lastbit.questions.whole_number_types import WholeNumber
 
 if TYPE_CHECKING:
     from lastbit.questions.request import Request
@@ -214,7 +215,7 @@ class Description:
         """Return the private values of each part; `count_items` counts the items of a column."""
         import numpy as np
 
-        from lastbit.data.per_unit import reach_below_step
+        from lastbit.data.number_grid import reach_below_step
         from lastbit.data.profiling import grid_of
         from lastbit.values.counts import Counts
         from lastbit.values.grid_steps import GridSteps

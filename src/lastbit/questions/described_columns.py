@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from lastbit.errors import ParameterError, missing_column_error
 from lastbit.exact.numbers import positive
+from lastbit.questions.list_types import TextList
 from lastbit.questions.option import Face
-from lastbit.questions.value_types import TextList
 
 if TYPE_CHECKING:
     from lastbit.data.column_types import ColumnType

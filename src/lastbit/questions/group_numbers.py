@@ -21,7 +21,7 @@ from lastbit.questions.titles import head_groups
 
 if TYPE_CHECKING:
     import lastbit as lb
-    from lastbit.data.per_unit import Numbers
+    from lastbit.data.numbers import Numbers
     from lastbit.questions.reading import Reading
     from lastbit.questions.request import Request
 
@@ -286,7 +286,7 @@ class GroupNumbers:
 
     def accuracy(self, units: int) -> Accuracy:
         """Return how far the mean of a group of usual size is off at most, or the total of any group."""
-        from lastbit.data.per_unit import reach_below_step
+        from lastbit.data.number_grid import reach_below_step
         from lastbit.exact.numbers import probability
         from lastbit.values.bounds import parse_bounds
 

@@ -14,7 +14,7 @@ from lastbit.questions.people import Build, PeopleReading, choose_noise, share_o
 from lastbit.questions.published_groups import TOO_FEW, blank_out, rename_ends
 
 if TYPE_CHECKING:
-    from lastbit.data.per_unit import Numbers
+    from lastbit.data.numbers import Numbers
     from lastbit.mechanisms.gaussian import DiscreteGaussian
     from lastbit.mechanisms.laplace import DiscreteLaplace
 

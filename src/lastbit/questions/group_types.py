@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from lastbit.errors import ParameterError
-from lastbit.questions.domains import Domain
+from lastbit.questions.domain import Domain
 from lastbit.questions.edge_types import count_bins
 from lastbit.questions.group_values import GroupEdges, GroupMonths
+from lastbit.questions.list_types import TextList
 from lastbit.questions.option import Face
-from lastbit.questions.value_types import Text, TextList
+from lastbit.questions.value_types import Text
 
 _COLUMN: Final = Text("COLUMN")
 _NAMED: Final = re.compile(r"(?s)(?P<expression>.*\S)\s+as\s+(?P<name>\w+|\"(?:[^\"]|\"\")+\")\s*", re.IGNORECASE)

@@ -16,7 +16,7 @@ from lastbit.output.addresses import UNREADABLE, public_address
 from lastbit.questions.join_types import read_joined
 
 if TYPE_CHECKING:
-    from lastbit.questions.domains import Domain
+    from lastbit.questions.domain import Domain
     from lastbit.questions.request import Request
 
 VERSION: Final = 1

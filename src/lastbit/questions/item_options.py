@@ -12,7 +12,8 @@ from lastbit.errors import ParameterError
 from lastbit.exact.numbers import number
 from lastbit.output.words import Words
 from lastbit.questions.column_facts import ColumnFacts
-from lastbit.questions.domains import Domain, assign_domains, missing_domains
+from lastbit.questions.domain import Domain
+from lastbit.questions.domains import assign_domains, missing_domains
 from lastbit.questions.group_types import check_names, group_columns, imply_domains
 
 _MOST_NAMES: Final = 2 * 10**7

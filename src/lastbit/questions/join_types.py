@@ -11,8 +11,9 @@ from lastbit.errors import ParameterError
 from lastbit.output.addresses import public_address
 from lastbit.output.words import Words
 from lastbit.questions.group_types import GroupList
+from lastbit.questions.list_types import TextList
 from lastbit.questions.option import Face
-from lastbit.questions.value_types import Place, Text, TextList, describe
+from lastbit.questions.value_types import Place, Text, describe
 
 if TYPE_CHECKING:
     from lastbit.data.files.joining import JoinedTable

@@ -10,10 +10,11 @@ from typing import Final
 from lastbit.errors import ParameterError
 from lastbit.questions import streams
 from lastbit.questions.edge_types import EdgeLists
+from lastbit.questions.kind import Kind
+from lastbit.questions.list_types import PairOrAuto
 from lastbit.questions.number_types import BoundsByColumn, NumberColumns
 from lastbit.questions.old_words import respell_histogram, respell_measure, respell_top
 from lastbit.questions.option import REQUIRED, Option
-from lastbit.questions.request import Kind
 from lastbit.questions.shared_options import (
     AT,
     BOUNDS,
@@ -40,7 +41,8 @@ from lastbit.questions.shared_options import (
     THRESHOLD,
 )
 from lastbit.questions.summaries import SUMMARIES
-from lastbit.questions.value_types import Flag, Number, OneOf, PairOrAuto, Rule, Text, WholeNumber
+from lastbit.questions.value_types import Flag, Number, OneOf, Rule, Text
+from lastbit.questions.whole_number_types import WholeNumber
 
 _K: Final = Option("k", WholeNumber(most=2 * 10**7), "How many items.", 10)
 _K_OF_LIMIT: Final = Option("k", WholeNumber(), "As --limit.", server_help="As limit.")

@@ -8,8 +8,9 @@ from typing import Any, Final
 
 from lastbit.errors import ParameterError
 from lastbit.questions.group_types import GroupColumn, GroupList, check_names
+from lastbit.questions.list_types import AUTO, PairOrAuto
 from lastbit.questions.option import Face
-from lastbit.questions.value_types import AUTO, PairOrAuto, Text
+from lastbit.questions.value_types import Text
 
 _COLUMN: Final = Text("COLUMN")
 

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from lastbit.errors import ParameterError
-from lastbit.questions.domains import Domain
+from lastbit.questions.domain import Domain
 from lastbit.questions.edge_types import write_automatic
 from lastbit.questions.group_types import PERIODS, add_columns, group_names
-from lastbit.questions.value_types import AUTO
+from lastbit.questions.list_types import AUTO
 
 if TYPE_CHECKING:
     from lastbit.questions.request import Request

@@ -127,7 +127,7 @@ class Option:
     def arguments(self, value: Any) -> list[str]:
         """Return the words of a command line that give this value.
 
-        >>> from lastbit.questions.value_types import Pair, TextList
+        >>> from lastbit.questions.list_types import Pair, TextList
         >>> Option("by", TextList(), "").arguments(("ward", "sex"))
         ['--by', 'ward', '--by', 'sex']
         >>> Option("bounds", Pair(), "").arguments(("0", "10"))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from lastbit.questions.option import COMMAND, OWNER, Option
-from lastbit.questions.value_types import Flag, Number, OneOf, Place, Share, Text, WholeNumber
+from lastbit.questions.value_types import Flag, Number, OneOf, Place, Share, Text
+from lastbit.questions.whole_number_types import WholeNumber
 
 FILES: Final = (
     Option("csv", Place("FILE"), "Write the table as CSV, with the columns of to_frame.", None, "output", COMMAND),

@@ -20,7 +20,7 @@ from lastbit.mechanisms.mechanism import Mechanism
 from lastbit.mechanisms.parts import LaterPart, LaterValues, Parts, PartsRelease
 from lastbit.output.words import Words
 from lastbit.questions.report import format_percent
-from lastbit.questions.value_types import MOST_AUTOMATIC
+from lastbit.questions.whole_number_types import MOST_AUTOMATIC
 
 if TYPE_CHECKING:
     from lastbit.mechanisms.gaussian import DiscreteGaussian

@@ -264,7 +264,7 @@ def _describe_groups(request: Request, groups: ItemOptions | None, rule: str) ->
 
 def _describe_accuracy(mechanism: Any, level: str, bounds: tuple[str, str] | None) -> tuple[str, Any]:
     """Return how near the answers are, in a sentence and in ranks."""
-    from lastbit.data.per_unit import reach_below_step
+    from lastbit.data.number_grid import reach_below_step
     from lastbit.questions.report import format_value
 
     accuracy = mechanism.accuracy(level)

@@ -22,8 +22,8 @@ from lastbit.questions.row_options import RowOptions
 from lastbit.values.counts import Counts
 
 if TYPE_CHECKING:
-    from lastbit.data.per_unit import Numbers
-    from lastbit.questions.domains import Domain
+    from lastbit.data.numbers import Numbers
+    from lastbit.questions.domain import Domain
     from lastbit.values.ranked import DifferentValues, RankedCounts, RankedUnlisted
     from lastbit.values.unlisted import Unlisted
 

@@ -11,7 +11,7 @@ from lastbit.errors import ParameterError
 from lastbit.questions.item_options import ItemOptions
 
 if TYPE_CHECKING:
-    from lastbit.questions.domains import Domain
+    from lastbit.questions.domain import Domain
 
 
 def label_listed_groups(

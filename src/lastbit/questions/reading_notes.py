@@ -13,7 +13,7 @@ from lastbit.questions.titles import name_groups
 from lastbit.questions.unit_types import join_names
 
 if TYPE_CHECKING:
-    from lastbit.questions.domains import Domain
+    from lastbit.questions.domain import Domain
     from lastbit.questions.item_options import ItemOptions
     from lastbit.questions.request import Request
 

@@ -19,7 +19,7 @@ from lastbit.questions.report import Report, format_bound, format_percent
 from lastbit.questions.titles import head_groups
 
 if TYPE_CHECKING:
-    from lastbit.data.per_unit import Numbers
+    from lastbit.data.numbers import Numbers
     from lastbit.mechanisms.gaussian import DiscreteGaussian
     from lastbit.mechanisms.laplace import DiscreteLaplace
     from lastbit.questions.request import Request

@@ -13,7 +13,7 @@ from lastbit.values.ranked import RankedCounts, RankedUnlisted
 from lastbit.values.unlisted import Unlisted
 
 if TYPE_CHECKING:
-    from lastbit.data.per_unit import Numbers
+    from lastbit.data.numbers import Numbers
     from lastbit.data.profiling import TableProfile
     from lastbit.questions.described_columns import DescribedColumn
 
@@ -90,7 +90,7 @@ def make_numbers(
     units: int, bounds: tuple[str, str], step: Any, most: int = 1, groups: int = 1, *, apart: bool = False
 ) -> Numbers:
     """Return one number for each unit, between the bounds: many small ones and few large ones."""
-    from lastbit.data.per_unit import Numbers
+    from lastbit.data.numbers import Numbers
     from lastbit.exact.numbers import number
     from lastbit.values.bounds import parse_bounds
 

@@ -11,25 +11,13 @@ from lastbit.questions.edge_types import EdgeLists
 from lastbit.questions.group_types import DiscoverList, GroupList
 from lastbit.questions.join_types import JoinColumns, JoinedTables
 from lastbit.questions.let_types import Lets
+from lastbit.questions.list_types import NumberList, Pair, TextList
 from lastbit.questions.option import COMMAND, OWNER, REQUIRED, Option
 from lastbit.questions.output_options import PRESENTATION
 from lastbit.questions.output_types import JsonPlace, NounPair
 from lastbit.questions.unit_types import UnitColumns
-from lastbit.questions.value_types import (
-    Flag,
-    Number,
-    NumberList,
-    OneOf,
-    Pair,
-    Place,
-    Probability,
-    Rule,
-    Share,
-    Text,
-    TextList,
-    WholeNumber,
-    WholeNumberOrAll,
-)
+from lastbit.questions.value_types import Flag, Number, OneOf, Place, Probability, Rule, Share, Text
+from lastbit.questions.whole_number_types import WholeNumber, WholeNumberOrAll
 
 COLUMN: Final = Text("COLUMN")
 _DISCOVERED: Final = Text("[COLUMN]")

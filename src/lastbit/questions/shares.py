@@ -14,7 +14,7 @@ from lastbit.questions.question import Accuracy, Question
 from lastbit.questions.report import format_bound, format_percent
 
 if TYPE_CHECKING:
-    from lastbit.data.per_unit import Numbers
+    from lastbit.data.numbers import Numbers
     from lastbit.questions.published_groups import PublishedGroups
     from lastbit.questions.reading import Reading
     from lastbit.questions.request import Request

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from lastbit.errors import ParameterError
 from lastbit.questions.group_numbers import GroupNumbers
+from lastbit.questions.list_types import AUTO
 from lastbit.questions.question import Question
-from lastbit.questions.value_types import AUTO
 
 if TYPE_CHECKING:
     from lastbit.questions.request import Request

@@ -30,7 +30,8 @@ from lastbit.questions.shared_options import (
 )
 from lastbit.questions.table_types import TableList, TableWeights
 from lastbit.questions.unit_types import join_names
-from lastbit.questions.value_types import Flag, OneOf, Text, WholeNumber
+from lastbit.questions.value_types import Flag, OneOf, Text
+from lastbit.questions.whole_number_types import WholeNumber
 
 if TYPE_CHECKING:
     import lastbit as lb

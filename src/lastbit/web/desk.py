@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from lastbit.errors import LedgerError, ParameterError
 from lastbit.questions.answer import Payer, answer
-from lastbit.questions.domains import Domain
+from lastbit.questions.domain import Domain
 from lastbit.questions.group_types import imply_domains
 from lastbit.questions.kinds import find_kind
 from lastbit.questions.option import Face

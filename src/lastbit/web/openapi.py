@@ -6,9 +6,9 @@ import json
 from functools import cache
 from typing import Any, Final
 
+from lastbit.questions.kind import Kind
 from lastbit.questions.kinds import KINDS
 from lastbit.questions.option import Option
-from lastbit.questions.request import Kind
 
 _TOP: Final = {
     "question": "top",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from starlette.requests import Request as WebRequest
 
-from lastbit.questions.domains import Domain
+from lastbit.questions.domain import Domain
 from lastbit.questions.kinds import find_kind
 from lastbit.questions.request import Request
 

@@ -19,7 +19,8 @@ import pytest
 from lastbit.data._units import Units
 from lastbit.data.duckdb import units as words
 from lastbit.data.duckdb.table import DuckDBTable
-from lastbit.data.per_unit import _grid, per_unit
+from lastbit.data.number_grid import bounded_grid
+from lastbit.data.per_unit import per_unit
 from lastbit.data.table import Task
 from lastbit.data.weights import Weights
 
@@ -268,7 +269,7 @@ def test_the_engine_and_the_stream_find_the_same_numbers(kind: str, monkeypatch:
     rows = duckdb.sql(
         f"SELECT (i % 97)::{kind} AS unit, CASE WHEN i % 11 > 0 THEN i % 41 - 9 END AS step FROM range(999) t(i)"
     )
-    grid, low, high, _ = _grid((0, 20), 1)
+    grid, low, high, _ = bounded_grid((0, 20), 1)
     answers_of_both = []
     for most in (1 << 27, 3):
         monkeypatch.setattr(words, "_MOST_UNITS", most)

@@ -23,6 +23,7 @@ from lastbit.data.sql_weights import sum_steps
 from lastbit.data.table import Integers, ItemTotals, Keys, Task
 
 if TYPE_CHECKING:
+    from lastbit.data.numbers import Numbers
     from lastbit.data.profiles import ProfileTask, UnitProfiles
     from lastbit.data.records import Records, RecordTask
 
@@ -83,6 +84,10 @@ class DuckDBTable:
         rows = rows if grouped else rows.aggregate("lastbit_unit", "lastbit_unit")
         ((units,),) = rows.aggregate("count(*)").fetchall()
         return int(units)
+
+    def read_numbers(self, task: Task, keys: Sequence[Keys], facts: Numbers) -> Numbers:
+        """Return the number of each unit, with the place of its item: these facts have none yet."""
+        return facts.fill(task, self.compute_numbers(task, keys))
 
     def compute_numbers(self, task: Task, keys: Sequence[Keys]) -> tuple[Integers, ...]:
         """Compute the position of each unit's item and its number in steps; for a ranked task ranks and what is beyond.

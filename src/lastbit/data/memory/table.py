@@ -22,6 +22,7 @@ from lastbit.data.memory.profile import profile_columns
 from lastbit.data.memory.ranks import hash_rows, list_items, rank_items
 from lastbit.data.memory.records import count_records
 from lastbit.data.memory.totals import count_units, sum_steps
+from lastbit.data.numbers import Numbers
 from lastbit.data.profiles import ProfileTask, UnitProfiles
 from lastbit.data.records import Records, RecordTask
 from lastbit.data.table import Integers, ItemTotals, Keys, Task
@@ -70,6 +71,10 @@ class MemoryTable:
             positions = np.where((positions < 0) | (own < 0), -1, positions * len(column_keys) + own)
         size = int(np.prod([*map(len, keys)], dtype=object))
         return self._count(native, task, positions, size, hash_words)
+
+    def read_numbers(self, task: Task, keys: Sequence[Keys], facts: Numbers) -> Numbers:
+        """Return the number of each unit, with the place of its item: these facts have none yet."""
+        return facts.fill(task, self.compute_numbers(task, keys))
 
     def compute_numbers(self, task: Task, keys: Sequence[Keys]) -> tuple[Integers, Integers]:
         """Compute the position of each unit's item, and the unit's number in steps."""

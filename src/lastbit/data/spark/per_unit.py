@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lastbit.data.engines import call_engine
-from lastbit.data.per_unit import Numbers
+from lastbit.data.numbers import Numbers
 from lastbit.data.spark.bound import keep_items, keep_rows
 from lastbit.data.spark.integers import add_steps, average_steps, fetch_integers, join_parts, sum_parts
 from lastbit.data.table import Integers, Task

@@ -12,12 +12,13 @@ from typing import Any, Final
 import numpy as np
 
 from lastbit.data.column_types import ColumnType
+from lastbit.data.numbers import Numbers
 from lastbit.data.profiles import ColumnProfile, ProfileTask, UnitProfiles
 from lastbit.data.records import Records, RecordTask
 from lastbit.data.spark.bound import keep_items
 from lastbit.data.spark.columns import SparkColumns
 from lastbit.data.spark.integers import fetch_integers
-from lastbit.data.spark.per_unit import reduce_rows
+from lastbit.data.spark.per_unit import SparkNumbers, reduce_rows
 from lastbit.data.spark.profile import group_units
 from lastbit.data.spark.records import group_records
 from lastbit.data.sql_weights import sum_steps
@@ -54,13 +55,9 @@ class SparkTable:
             totals[position] = total
         return totals
 
-    def find_numbers(self, task: Task, keys: Sequence[Keys]) -> Any:
-        """Return the position of each unit's item, and the unit's number in steps, where they are."""
-        return reduce_rows(self._locate_rows(task, keys), task)
-
-    def compute_numbers(self, task: Task, keys: Sequence[Keys]) -> tuple[Integers, ...]:
-        """Compute the position of each unit's item, and the unit's number in steps."""
-        return tuple(fetch_integers(self.find_numbers(task, keys)))
+    def read_numbers(self, task: Task, keys: Sequence[Keys], facts: Numbers) -> Numbers:
+        """Return the number of each unit, with the place of its item. They stay in Spark until somebody asks."""
+        return SparkNumbers(reduce_rows(self._locate_rows(task, keys), task), task.ends, facts)
 
     def profile(self, task: ProfileTask) -> UnitProfiles:
         """Measure how many rows each unit has, and what it has in each column."""
