@@ -21,6 +21,7 @@ def run() -> None:
         repeat(lambda: top.release(counts), 10),
         against="release",
         target=5,
+        busy=True,
     )
     try:
         import pandas
@@ -37,4 +38,5 @@ def run() -> None:
             lambda array=array: pandas.DataFrame({"value": array.copy()}),
             against="pandas",
             target=2,
+            busy=True,
         )

@@ -33,6 +33,7 @@ def run() -> None:
         repeat(lambda: np.quantile(few, places), 20),
         against="np.quantile",
         target=5,
+        busy=True,
     )
     groups = dict(enumerate(whole[: 10 * GROUPS].reshape(GROUPS, 10)))
     medians = lb.GroupQuantiles(groups=range(GROUPS), qs=["1/2"], epsilon=1, bounds=(0, 1000))

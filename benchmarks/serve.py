@@ -106,7 +106,7 @@ async def plan_at_once(
     client: httpx.Client, secrets: Sequence[str], family: Callable[[], list[int]], requests: int
 ) -> None:
     """Print how long plans took from the moment at which they were due, and how much more memory the server has."""
-    question = {**RELEASES["count by item"][0], "people": 1_000}
+    question, options = RELEASES["count by item"][0], RELEASES["count by item"][0]["options"]
     taken: list[float] = []
     lost: list[float] = []
     held: list[int] = []
@@ -118,9 +118,11 @@ async def plan_at_once(
         own = {"authorization": f"Bearer {secret}"}
         while len(taken) < requests:
             await asyncio.sleep(max(0.0, due - time.perf_counter()))
+            # Each plan is for another epsilon, as those of somebody who looks for one.
+            asked = {**question, "options": {**options, "people": 1_000, "epsilon": f"1/{100 + len(taken)}"}}
             try:
-                answer = await web.post("api/plan", json=question, headers=own, timeout=60)
-            except httpx.TransportError:  # the server ends connections that were idle for long
+                answer = await web.post("api/plan", json=asked, headers=own, timeout=60)
+            except httpx.TransportError:  # the server has ended the connection as the client used it
                 lost.append(time.perf_counter() - due)
                 continue
             answer.raise_for_status()

@@ -22,7 +22,14 @@ from lastbit.output.data_files import csv_bytes, is_answer_csv, is_answer_parque
 from lastbit.output.methods import METHODS
 from lastbit.questions.crosswise import pivot_table
 from lastbit.questions.kinds import KINDS
-from lastbit.questions.presentation import cut_below_zero, hide_numbers, keep_first, round_numbers, sort_rows
+from lastbit.questions.presentation import (
+    cut_below_zero,
+    cut_intervals,
+    hide_numbers,
+    keep_first,
+    round_numbers,
+    sort_rows,
+)
 from lastbit.questions.rates import divide_by, read_sizes
 from lastbit.questions.report import Report
 from lastbit.questions.titles import title_of
@@ -386,3 +393,16 @@ def test_an_order_is_dashed_where_intervals_overlap() -> None:
     assert panel.doubts == [1]
     gaps = lb.ask("top", table, unit="patient", by="ward", domain=[*counts], k=3, epsilon="1/10")
     assert gaps.panels[0].doubts == [1]
+
+
+def test_intervals_of_people_begin_at_nobody_in_every_table_that_shows_them() -> None:
+    intervals = [(-9, 3), (Fraction(-1, 2), 11), (4, None), None]
+    lows, highs = [-9, Fraction(-1, 2), 4, None], [3, 11, None, None]
+    frame = {"item": ["-1", -2, "c", "d"], "value": [-3, 5, 6, -1], "low": lows, "high": highs}
+    columns = {"item": frame["item"], "people": frame["value"], "interval": intervals}
+    data = {"interval": intervals, "low": lows, "value": frame["value"]}
+    cut = cut_intervals(Report("", columns, data=data, frame=frame))
+    assert cut.columns == {**columns, "interval": [(0, 3), (0, 11), (4, None), None]}
+    assert cut.frame == {**frame, "low": [0, 0, 4, None]}
+    assert cut.data == {"interval": cut.columns["interval"], "low": cut.frame["low"], "value": frame["value"]}
+    assert lows[0] == -9  # the report that was given stays as it is

@@ -123,6 +123,47 @@ def test_heads_and_bodies_have_a_time_limit(parts: list[bytes]) -> None:
     assert (limits.count, len(limits.unfinished)) == (0, 0)
 
 
+ASKS = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nhi"
+
+
+def ask_again(connection: socket.socket) -> bytes:
+    connection.sendall(ASKS)
+    answer = b""
+    while not answer.endswith(b"hi\r\n0\r\n\r\n"):
+        more = connection.recv(65_536)
+        if not more:
+            return b""
+        answer += more
+    return answer
+
+
+def test_a_connection_waits_longer_for_the_next_request_than_for_a_head() -> None:
+    """Whoever sends a request as the server ends the connection gets no answer: clients end theirs first."""
+    limits = ConnectionLimits(head_seconds=0.1, idle_seconds=3600)
+    with running(limits, echo) as place, socket.create_connection(place, 600) as connection:
+        for _ in range(3):
+            assert ask_again(connection)
+            time.sleep(0.3)  # longer than a head may take
+        assert ask_again(connection)
+        connection.sendall(ASKS[:20])  # a head that has begun has its own time
+        assert is_closed(connection)
+
+
+def test_a_connection_that_asks_no_more_ends() -> None:
+    limits = ConnectionLimits(head_seconds=3600, idle_seconds=0.2)
+    with running(limits, echo) as place, socket.create_connection(place, 600) as connection:
+        assert ask_again(connection)
+        assert is_closed(connection)
+    assert (limits.count, len(limits.unfinished)) == (0, 0)
+
+
+def test_clients_and_proxies_keep_connections_for_less_time_than_the_server() -> None:
+    """Of httpx as it is, of Go and Firefox as they are documented: 5, 90 and 115 seconds."""
+    expiry = httpx.Limits().keepalive_expiry
+    assert expiry is not None
+    assert max(expiry, 90, 115) < ConnectionLimits().idle_seconds
+
+
 def test_drops_of_a_head_win_no_time() -> None:
     with running(ConnectionLimits(head_seconds=0.5), echo) as place, socket.create_connection(place, 600) as connection:
         connection.sendall(b"GET / HTTP/1.1\r\n")

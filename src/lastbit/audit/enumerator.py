@@ -136,7 +136,7 @@ class Enumerator(Draw):
         """
         if len(values) > _MERGED or values.dtype.hasobject:
             return super().permute(work, values, *more)
-        results, which = _permute_all(work, values.dtype.str, values.tobytes(), more)
+        results, which = _permute_all(work, values.dtype.char, values.tobytes(), more)
         result: Made = results[0 if which is None else self._one(which)]
         return result
 

@@ -63,19 +63,24 @@ def inverter(law: Partition) -> CurveInverter | None:
         guard = 64 + law.stride.bit_length()
         end = power(law.rate, law.stride * (law.last + 1), 64 + guard)
         way, wide, floor, share = 2, 4, end[0] >> guard, ((_WORD << guard) - end[1]) >> guard
-    sides = [[_start(zeros, constant, logarithm, unit, wide) for zeros in range(64)] for constant in constants]
+    sides = [_starts(constant, logarithm, unit, wide) for constant in constants]
     return CurveInverter(
         _logarithms(), sides, int(unit / logarithm), bits, way, bits <= _ROUGH_BITS, side, floor, share
     )
 
 
-def _start(
-    zeros: int, constant: Fraction, logarithm: Fraction, unit: Fraction, wide: int
-) -> tuple[int, int, int, int, int]:
-    exact = ((zeros + 1) * _LN2 - constant) / logarithm * unit
-    y, first = math.floor(exact) + _BIAS, math.floor(exact / 64) + _BIAS
-    span = wide << (zeros + 1)
-    return y % _WORD, y // _WORD, min(_TOP, _FINE + span), first % _WORD, _ROUGH + span // 64 + 1
+def _starts(constant: Fraction, logarithm: Fraction, unit: Fraction, wide: int) -> list[tuple[int, int, int, int, int]]:
+    """Return the numbers that the kernel starts from after so many zeros: those of ((zeros + 1)·ln 2 - c)/λ."""
+    slope, offset = _LN2 / logarithm * unit, constant / logarithm * unit
+    whole = math.lcm(slope.denominator, offset.denominator)
+    step, begin = int(slope * whole), int(offset * whole)
+    starts = []
+    for zeros in range(64):
+        floor = ((zeros + 1) * step - begin) // whole
+        span = wide << (zeros + 1)
+        y, first = floor + _BIAS, (floor >> 6) + _BIAS
+        starts.append((y % _WORD, y // _WORD, min(_TOP, _FINE + span), first % _WORD, _ROUGH + span // 64 + 1))
+    return starts
 
 
 def _log(value: Fraction) -> Fraction:

@@ -34,6 +34,10 @@ class Statement:
         rows = self._run(connection, values).fetchall()
         return self._row(rows[0]) if rows else None
 
+    def all(self, connection: sa.Connection, values: Mapping[str, object]) -> list[Any]:
+        """Return all rows that a SELECT finds, with their columns as attributes."""
+        return [self._row(row) for row in self._run(connection, values).fetchall()]
+
     def insert(self, connection: sa.Connection, values: Mapping[str, object]) -> int:
         """Add a row, and give its id."""
         cursor = self._run(connection, values)

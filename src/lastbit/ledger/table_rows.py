@@ -47,6 +47,20 @@ _ADD_ENTRY: Final = Statement(
 _CHANGE_ENTRY: Final = ENTRIES.update().where(ENTRIES.c.id == sa.bindparam("entry"))
 _SET_DIGEST: Final = Statement(_CHANGE_ENTRY, "entry", "digest")
 _SET_RELEASE: Final = Statement(_CHANGE_ENTRY, "entry", *_RELEASE_COLUMNS)
+_ANSWERS: Final = Statement(
+    # Without an order, which SQLite would take another index for.
+    sa.select(ENTRIES.c.id).where(
+        ENTRIES.c.dataset == sa.bindparam("name"),
+        ENTRIES.c.question_digest == sa.bindparam("question_digest"),
+        ENTRIES.c.kind.in_((sa.literal_column("'charge'"), sa.literal_column("'part'"))),
+        ENTRIES.c.mechanism == sa.bindparam("mechanism"),
+        ENTRIES.c.parameters == sa.bindparam("parameters"),
+        ENTRIES.c.adjacency == sa.bindparam("adjacency"),
+        ENTRIES.c.question == sa.bindparam("question"),  # somebody may have changed the digest by hand
+        ENTRIES.c.released.is_not(None),
+        ENTRIES.c.published.is_not(None),
+    )
+)
 _SET_STATE: Final = Statement(
     ACCOUNTS.update().where(ACCOUNTS.c.dataset == sa.bindparam("name")),
     "name",
@@ -319,20 +333,16 @@ def find_answer_row(
 ) -> Any:
     """Find the row of the last release that answered this very question; None where there is none."""
     account = parse_account(find_account_row(connection, dataset))
-    # Without an order, which SQLite would take another index for.
-    query = sa.select(*_HISTORY_COLUMNS).where(
-        ENTRIES.c.dataset == dataset,
-        ENTRIES.c.question_digest == question.digest,
-        ENTRIES.c.kind.in_(("charge", "part")),
-        ENTRIES.c.mechanism == str(mechanism.name),
-        ENTRIES.c.parameters == write_parameters(mechanism),
-        ENTRIES.c.adjacency == (adjacency or account.adjacency),
-        ENTRIES.c.question == question.text,  # somebody may have changed the digest by hand
-        ENTRIES.c.released.is_not(None),
-        ENTRIES.c.published.is_not(None),
-    )
+    facts = {
+        "name": dataset,
+        "question_digest": question.digest,
+        "mechanism": str(mechanism.name),
+        "parameters": write_parameters(mechanism),
+        "adjacency": adjacency or account.adjacency,
+        "question": question.text,
+    }
     # One by one: each may hold megabytes, and the first will do unless this lastbit cannot build it.
-    for row in sorted(connection.execute(query), key=lambda row: -row.id):
-        if isinstance(codec.decode(check_published(find_entry_row(connection, row.id)).published), Release):
-            return row
+    for entry in sorted((row.id for row in _ANSWERS.all(connection, facts)), reverse=True):
+        if isinstance(codec.decode(check_published(find_entry_row(connection, entry)).published), Release):
+            return find_history_row(connection, entry)
     return None

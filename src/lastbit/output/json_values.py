@@ -41,6 +41,10 @@ def to_json_value(value: object) -> Any:
     """
     if value is None or type(value) in _AS_THEY_ARE:
         return value
+    if type(value) is Fraction:
+        return _nearest(value)
+    if type(value) is tuple or type(value) is list:
+        return list(value) if _is_plain(value) else [to_json_value(element) for element in value]
     if isinstance(value, dict | Mapping):
         return _object(value)
     if isinstance(value, np.generic):
@@ -134,14 +138,22 @@ def _has_exact(value: object) -> bool:
 
 
 def _exact(value: object) -> Any:
+    if type(value) is tuple or type(value) is list:
+        return [_exact(element) for element in value]
+    if type(value) is Fraction:
+        return _text_of(value)
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, list | tuple | np.ndarray):
         return [_exact(element) for element in value]
     if isinstance(value, bool) or not isinstance(value, int | float | Fraction):
         return to_json_value(value)
-    # Not by Python, which refuses to write very long numbers.
-    return str(gmpy2.mpq(value)) if isinstance(value, int | Fraction) else str(value)
+    return _text_of(value) if isinstance(value, int | Fraction) else str(value)
+
+
+def _text_of(value: int | Fraction) -> str:
+    """Return a number as it is written exactly: not by Python, which refuses to write very long ones."""
+    return str(gmpy2.mpq(value))
 
 
 def _nearest(value: Fraction) -> int | float:

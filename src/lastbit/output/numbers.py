@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
+from itertools import repeat
 from operator import sub
 from typing import Any, Final, Literal, TypeGuard
 
@@ -136,14 +137,24 @@ class Multiples:
         if unit == below == 1:
             return [f"{step:,}" for step in self.steps]
         # To the nearest, and of a half to the even one: as `_round` does.
-        parts = [divmod(step * unit, below) for step in self.steps]
-        rounded = [floor + (2 * rest + (floor & 1) > below) for floor, rest in parts]
-        return [f"{number:,}" for number in rounded] if unit == 1 else [form.point(number) for number in rounded]
+        parts = map(divmod, self.steps if unit == 1 else [step * unit for step in self.steps], repeat(below))
+        if unit == 1:
+            return [f"{floor + (2 * rest + (floor & 1) > below):,}" for floor, rest in parts]
+        return [form.point(floor + (2 * rest + (floor & 1) > below)) for floor, rest in parts]
+
+    @property
+    def _is_plain(self) -> bool:
+        """Whether all numbers and ends are too small for powers of ten."""
+        number = max(max(self.steps), -min(self.steps)) if self.steps else 0
+        end = max(max(self.highs), -min(self.lows), 0)
+        return number < self.below * 10**15 and end < self.ends_below * 10**15
 
     def _format(self) -> Format:
         # The narrowest justifies the most digits.
         narrowest = min((width for width in set(map(sub, self.highs, self.lows)) if width > 0), default=0)
         halves = [Fraction(narrowest, 2 * self.ends_below)] if narrowest else []
+        if narrowest >= 20 * self.ends_below and self._is_plain:
+            return Format(0)  # half the width has two digits before the point, and so has an end
         amounts, denominators = [], set()
         for steps, below in ((self.steps, self.below), ([*self.lows, *self.highs], self.ends_below)):
             if steps:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping, Sequence
+from itertools import repeat
 from typing import Any, Final
 
 from lastbit.output.numbers import Multiples, Rounding, are_intervals, are_numbers, format_column
@@ -71,7 +72,7 @@ def _align(cells: Sequence[str]) -> list[str]:
     """Fill up the cells of a column with spaces, from the left, until they take as many places as the widest."""
     if "".join(cells).isascii():
         width = max(map(len, cells))
-        return [cell.rjust(width) for cell in cells]
+        return [*map(str.rjust, cells, repeat(width))]
     widths = [*map(display_width, cells)]
     return [" " * (max(widths) - width) + cell for cell, width in zip(cells, widths, strict=True)]
 

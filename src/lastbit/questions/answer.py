@@ -38,8 +38,11 @@ class Payer:
     """The name of whoever asks a server, for the history."""
 
     @classmethod
-    def of(cls, request: Request, asker: str = "") -> Payer | None:
-        """Return the account that a request names; None where nobody pays."""
+    def of(cls, request: Request, asker: str = "", ledger: Ledger | None = None) -> Payer | None:
+        """Return the account that a request names; None where nobody pays.
+
+        `ledger` is that of the request, where it is open already.
+        """
         location, dataset = request["ledger"], request["dataset"]
         reuse = request.values.get("reuse", False)
         if (location is None) != (dataset is None):
@@ -65,7 +68,8 @@ class Payer:
         from lastbit.ledger import Identity, Ledger
 
         identity = Identity(identity_of(request), request.about, protects_of(request))
-        return cls(Ledger(location, witness=request["witness"]), dataset, identity, request["note"], asker)
+        ledger = Ledger(location, witness=request["witness"]) if ledger is None else ledger
+        return cls(ledger, dataset, identity, request["note"], asker)
 
     @property
     def account(self) -> Account:
@@ -95,7 +99,7 @@ class Payer:
 
         None for a table without a name: nobody could say that it was the same one.
         """
-        if not _has_names(request):
+        if NO_NAME in self.identity.facts["table"]:
             return None
         return self.ledger.answer(
             self.dataset, request.question.mechanism, adjacency=TABLE_ADJACENCY, question=self.identity

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final, Literal, Protocol
 
 from lastbit.errors import ParameterError
@@ -101,7 +102,7 @@ class Option:
         """
         return self.type.metavar if self.positional else f"{self.flag} {self.type.metavar}".strip()
 
-    @property
+    @cached_property
     def flag(self) -> str:
         """How a command line spells the option.
 

@@ -20,7 +20,7 @@ from lastbit.questions.titles import title_of
 from lastbit.questions.within import UNITS, price_accuracy
 
 if TYPE_CHECKING:
-    from lastbit.ledger import Account, Entry
+    from lastbit.ledger import Account, Entry, Ledger
     from lastbit.questions.question import Accuracy
     from lastbit.questions.request import Request
 
@@ -124,13 +124,13 @@ class Plan:
         return render_answer(self.request, None, published)
 
 
-def make_plan(request: Request, *, units: int | None = None) -> Plan:
-    """Plan a request against the account that would pay, as it is now."""
+def make_plan(request: Request, *, units: int | None = None, ledger: Ledger | None = None) -> Plan:
+    """Plan a request against the account that would pay, as it is now. `ledger` is its ledger, if that is open."""
     from lastbit.questions.rendering import check_presentation
 
     question = request.question  # refuses what cannot be asked, before a ledger is opened
     check_presentation(request)
-    payer, after, refusal = Payer.of(request), None, ""
+    payer, after, refusal = Payer.of(request, ledger=ledger), None, ""
     account = None if payer is None else payer.account
     if account is not None:
         try:
@@ -142,7 +142,7 @@ def make_plan(request: Request, *, units: int | None = None) -> Plan:
     return Plan(request, UNITS if units is None else units, account, after, refusal, previous_entry)
 
 
-def plan_accuracy(request: Request) -> Plan:
+def plan_accuracy(request: Request, ledger: Ledger | None = None) -> Plan:
     """Plan a request at its cost, or at the cost of the accuracy that it names: for as many people as somebody guesses.
 
     >>> from lastbit.questions.kinds import KINDS
@@ -150,7 +150,7 @@ def plan_accuracy(request: Request) -> Plan:
     '0.1461'
     """
     units = request.values.get("people") or UNITS
-    return make_plan(price_accuracy(request, units), units=units)
+    return make_plan(price_accuracy(request, units), units=units, ledger=ledger)
 
 
 def format_accuracy(plan: Plan) -> str:

@@ -155,15 +155,38 @@ def cut_intervals(report: Report) -> Report:
     ({'people': [-3], 'interval': [(0, 3)]}, [0])
     """
 
-    def cut(value: Any, end: str) -> Any:
-        return 0 if end and value < 0 else value
-
-    columns, frame = _map_numbers(report, cut)
+    labels = {name for name in report.table if report.is_label(name)}
     own = {name: report.data[name] for name in ("interval", "low", "high") if name in report.data}
-    changed = {name: column for name, column in _map_cells(own, cut).items() if column != own[name]}
-    return replace(
-        report, columns=columns, frame=frame if report.frame else report.frame, data={**report.data, **changed}
-    )
+    cut: dict[tuple[int, bool], Any] = {}
+    frame = _cut_ends(report.table, cut, {*labels, *_WORDS, "variance"}) if report.frame else report.frame
+    columns = _cut_ends(_columns_of(report), cut, labels)
+    return replace(report, columns=columns, frame=frame, data={**report.data, **_cut_ends(own, cut)})
+
+
+def _cut_ends(
+    table: Mapping[str, Sequence[Any]], cut: dict[tuple[int, bool], Any], names: Collection[str] = ()
+) -> dict[str, Any]:
+    """Return a table with all ends of intervals cut at 0 but those of the columns in `names`.
+
+    `cut` has the columns that were cut before: several tables show the same ones.
+    """
+    changed = {}
+    for name, column in table.items():
+        place = id(column), bool(_end_of(name))
+        if name not in names and place not in cut:
+            cut[place] = [_cut_end(cell) for cell in column] if place[1] else [_cut_interval(cell) for cell in column]
+        changed[name] = column if name in names else cut[place]
+    return changed
+
+
+def _cut_interval(cell: Any) -> Any:
+    return tuple(map(_cut_end, cell)) if type(cell) is tuple and is_interval(cell) else cell
+
+
+def _cut_end(value: Any) -> Any:
+    if type(value) is Fraction:  # its sign, without what a comparison of fractions takes
+        return 0 if value.numerator < 0 else value
+    return 0 if is_number(value) and value < 0 else value
 
 
 def round_numbers(step: Any) -> Step:
@@ -204,10 +227,15 @@ def _map_cells(
             )
         return change(cell, end) if is_number(cell) and cell == cell else cell
 
-    ends = {name: next((end for end in ("low", "high") if name.endswith(end)), "") for name in table}
     return {
-        name: column if name in names else [one(cell, ends[name]) for cell in column] for name, column in table.items()
+        name: column if name in names else [one(cell, end) for end in [_end_of(name)] for cell in column]
+        for name, column in table.items()
     }
+
+
+def _end_of(name: str) -> str:
+    """Return which end of intervals a column of `to_frame` has; "" where it has none."""
+    return next((end for end in ("low", "high") if name.endswith(end)), "")
 
 
 def sort_rows(report: Report) -> Report:

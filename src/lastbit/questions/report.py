@@ -7,6 +7,7 @@ import sys
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from typing import IO, TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -57,7 +58,7 @@ class Report:
         """Whether the table states an interval."""
         return any(map(are_intervals, self.columns.values())) or "low" in self.frame
 
-    @property
+    @cached_property
     def table(self) -> Mapping[str, Sequence[Any]]:
         """The columns of `to_frame`: an interval is two columns, low and high, behind its value."""
         table = self.frame or split_intervals(self.columns)
@@ -129,6 +130,8 @@ _FRAME_NAMES: Final = {"ahead of the next by": "gap", "above by": "above_by", "a
 
 
 def _without_nan(column: Sequence[Any]) -> Sequence[Any]:
+    if float not in set(map(type, column)) and not any(isinstance(cell, float) for cell in column):
+        return column
     missing = [isinstance(cell, float) and cell != cell for cell in column]
     return [None if gone else cell for cell, gone in zip(column, missing, strict=True)] if any(missing) else column
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from math import lcm
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -30,7 +31,10 @@ def make_falling_numbers(units: int, n: int, worth: Fraction = Fraction(1)) -> l
     >>> make_falling_numbers(1000, 4)
     [400, 200, 133, 100]
     """
-    return [int(Fraction(2 * units, 5) / position * worth) for position in range(1, n + 1)]
+    first = Fraction(2 * units, 5) * worth
+    size, below = abs(first.numerator), first.denominator
+    sign = -1 if first < 0 else 1
+    return [sign * (size // (below * position)) for position in range(1, n + 1)]
 
 
 def make_counts(units: int, items: Sequence[Any], bounds: tuple[str, str] | None, **facts: Any) -> Counts:
@@ -96,8 +100,11 @@ def make_numbers(
 
     low, high = parse_bounds(bounds)
     n, grid = max(1, min(units, _NUMBERS)), Fraction(number(step, "resolution"))
-    values = [low + (high - low) * Fraction(2 * position + 1, 2 * n) ** 2 for position in range(n)]
-    steps = np.array([int(value / grid) for value in values], np.int64)
+    start, slope = low / grid, (high - low) / grid / (4 * n * n)
+    below = lcm(start.denominator, slope.denominator)
+    first, more = int(start * below), int(slope * below)
+    parts = [first + more * odd * odd for odd in range(1, 2 * n, 2)]
+    steps = np.array([part // below if part >= 0 else -(-part // below) for part in parts], np.int64)
     ones = np.ones(n, np.int64)
     places, beyond = np.arange(n) % groups, np.zeros(n, np.int64)
     return Numbers(steps, places, (), grid, (low, high), most, ranks=ones, beyond=beyond, apart=apart)

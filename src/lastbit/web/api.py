@@ -66,7 +66,8 @@ def _make_plan(visit: Visit) -> Plan:
     kind = find_kind(body.get("question"))
     with spell_errors(kind.options, "service"):
         note, table = body.get("note"), body.get("table")
-        return plan_accuracy(visit.desk.parse(kind.name, options or {}, "service", table=table, note=note))
+        request = visit.desk.parse(kind.name, options or {}, "service", table=table, note=note)
+        return plan_accuracy(request, visit.desk.ledger)
 
 
 def confirmations(visit: Visit) -> Response:

@@ -23,7 +23,13 @@ class ConnectionLimits:
     most_of_an_address: int = 100
     """Unfinished connections of one address. A browser has six."""
     head_seconds: float = 10.0
-    """The time for the head of a request, from the connection or the answer before on."""
+    """The time for the head of a request, from the connection or from its first byte on."""
+    idle_seconds: float = 120.0
+    """The time between an answer and the next request.
+
+    It is longer than clients and proxies keep a connection (5 to 115 seconds), so that they end it and not this side.
+    Whoever ends it must not be the one who is asked: a request that was sent meanwhile gets no answer.
+    """
     body_seconds: float = 30.0
     """The time for a body."""
     send_seconds: float = 30.0
@@ -61,15 +67,16 @@ class ConnectionLimits:
 
 
 class Connection(H11Protocol):
-    """A connection with a time limit for each head, for each body, and for reading the answer."""
+    """A connection with a time limit for each head, each body, reading the answer, and between two requests."""
 
     def __init__(self, connections: ConnectionLimits, **more: Any) -> None:
         super().__init__(**more)
         self._limits = connections
+        self.timeout_keep_alive = connections.idle_seconds  # type: ignore[assignment] # asyncio takes floats
         self._timer: asyncio.TimerHandle | None = None
         self._stalled: asyncio.TimerHandle | None = None
         self._stage: tuple[Any, str] = (None, "")
-        """The request that is received or answered, and its stage: head, body or answer."""
+        """The request that is received or answered, and its stage: head, body, answer, or idle after it."""
 
     def connection_made(self, transport: Any) -> None:
         """Begin to wait for the head of a request."""
@@ -114,8 +121,10 @@ class Connection(H11Protocol):
     def _update(self) -> None:
         """Start the clock of a stage that begins here."""
         cycle = self.cycle
-        if cycle is None or cycle.response_complete:
+        if cycle is None or (cycle.response_complete and self.conn.trailing_data[0]):
             stage, seconds = (cycle, "head"), self._limits.head_seconds
+        elif cycle.response_complete:
+            stage, seconds = (cycle, "idle"), 0.0  # uvicorn ends it
         elif cycle.more_body:
             stage, seconds = (cycle, "body"), self._limits.body_seconds
         else:

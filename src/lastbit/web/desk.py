@@ -210,7 +210,7 @@ class Desk:
         self._remember_lists(request)
 
         def work(job: Job) -> int:
-            payer = Payer.of(request, asker)
+            payer = Payer.of(request, asker, self.ledger)
             answer(request, payer, once=key, watcher=job.listen, last_moment=job.last_moment)
             entry = self.ledger.charged(key)
             if entry is None:

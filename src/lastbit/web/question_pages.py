@@ -161,7 +161,7 @@ def confirmation(visit: Visit) -> Response:
     """Return the page that pays once."""
     key = visit.part("key")
     waiting = _find_waiting(visit, key)
-    plan = make_plan(waiting.request, units=waiting.units)
+    plan = make_plan(waiting.request, units=waiting.units, ledger=visit.desk.ledger)
     return visit.page(
         "confirm.html",
         here="/",

@@ -34,7 +34,7 @@ def plan_form(desk: Desk, form: Mapping[str, str]) -> Plan:
     request = desk.parse(
         find_topic(form).kind, values, "page", table=form.get("table") or None, note=form.get("note")
     )  # fmt: skip
-    plan = plan_accuracy(request)
+    plan = plan_accuracy(request, desk.ledger)
     if plan.request["epsilon"] is None:  # what takes no epsilon alone would be bought in rho
         raise ParameterError("the page pays in epsilon, which needs a Delta here, such as 1e-6. Nothing was charged.")
     return plan

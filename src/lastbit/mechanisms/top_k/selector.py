@@ -150,7 +150,7 @@ class Selector:
         if self.shift:
             cells += draw.truncated_geometric(self.rate, 1 << self.shift, len(cells))
         # Only differences count, which are below 2^63 in int64: an auditor meets the same ones again and again.
-        return draw.permute(_rank_best, cells - cells.min(), self.k)
+        return draw.permute(_rank_best, cells - cells.item(cells.argmin()), self.k)
 
     def noisy(self, n: int, steps_of: StepsOf, draw: Draw, scaled_values: ScaledValues | None = None) -> Samples:
         """Draw a V for every candidate, and return everyone's steps + V·M."""
