@@ -18,7 +18,7 @@ from pathlib import Path
 from tools.mutants.declared import TREE, Mutant
 from tools.mutants.fork import run_pytest
 
-PATIENCE = 600
+PATIENCE = 1800
 """Seconds until tests that do not end count as having noticed: a fault may make a loop endless."""
 
 _COMPILED = TREE / "build" / "mutants"
