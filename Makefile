@@ -26,7 +26,7 @@ DIST      := $(VENV)/.dist-$(HERE)
 SITE      := $(VENV)/.docs-$(HERE)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick fuzz lint format mutants sanitize bench experiments docs dist clean
+.PHONY: help demo test quick fuzz lint format mutants busy sanitize bench experiments docs dist clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -64,6 +64,9 @@ format: $(INSTALLED) ## sort imports and format all code
 
 mutants: $(INSTALLED) ## put faults into a copy of the code, and see that tests notice: those of changed files, ONLY=room, ALL=1
 	@$(RUN) -m tools.mutants $(if $(ALL),--all) $(if $(ONLY),--only $(ONLY)) $(if $(NAMED),--named "$(NAMED)")
+
+busy: $(INSTALLED) ## the tests that wait for something, ten times beside three loops that take their core: an hour
+	@$(RUN) -m tools.busy
 
 sanitize: $(INSTALLED) ## the compiled modules with address and undefined-behaviour sanitizers: ALL=1 for all tests of the core
 	@echo "== a static look at shifts and casts"

@@ -16,6 +16,7 @@ from lastbit import cli
 from lastbit.data.number_grid import reach_below_step
 from lastbit.ledger import Account
 from lastbit.questions.kinds import KINDS
+from lastbit.questions.plan import describe_plan, make_plan
 from lastbit.questions.report import account_line
 
 
@@ -27,6 +28,18 @@ def plan(command: str, capsys: Any) -> dict[str, Any]:
     assert run(f"plan {command} --json") == 0
     found: dict[str, Any] = json.loads(capsys.readouterr().out)
     return found
+
+
+def test_a_plan_that_the_budget_refuses_charges_nothing(tmp_path: Any) -> None:
+    lb.Ledger(tmp_path / "budget.db").create("clinic", epsilon=1)
+    paid = {"source": "v.csv", "unit": "patient", "ledger": str(tmp_path / "budget.db"), "dataset": "clinic"}
+    for epsilon, allowed in ((1, True), (2, False)):
+        planned = make_plan(KINDS["count"].parse({**paid, "epsilon": epsilon}))
+        assert bool(planned.refusal) is not allowed
+        assert planned.charge == (epsilon if allowed else None)
+        assert planned.data["charged"] == planned.charge == describe_plan(planned)["charged"]
+        assert (planned.data["allowed"], planned.data["left"]) == (allowed, {"epsilon": 1})
+        assert planned.data["left_after"] == ({"epsilon": 0} if allowed else None)
 
 
 class Quiet:

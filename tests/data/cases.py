@@ -6,6 +6,9 @@ from fractions import Fraction
 from typing import Any, Final
 
 import pyarrow as pa
+import pytest
+
+from lastbit.data.duckdb import table
 
 TABLE: Final = pa.table(
     {
@@ -96,3 +99,9 @@ CASES: Final[dict[str, tuple[dict[str, Any], list[int | Fraction], Fraction, boo
         True,
     ),
 }
+
+
+def count_pair_by_pair(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let DuckDB group pairs of an item and a unit, also where a faster way would count them."""
+    monkeypatch.setattr(table, "can_mask", lambda *_: False)
+    monkeypatch.setattr(table.DuckDBTable, "_count_by_sorting", lambda *_: None)

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lastbit as lb
-from tests.data.cases import CASES, DIAGNOSES, TABLE
+from tests.data.cases import CASES, DIAGNOSES, TABLE, count_pair_by_pair
 
 
 def duckdb_relation(table: pa.Table) -> Any:
@@ -44,6 +44,14 @@ def test_the_same_numbers_on_every_engine(engine: str, case: str) -> None:
     counts = lb.count(ENGINES[engine](TABLE), **arguments)
     assert list(counts.values) == values
     assert (counts.sensitivity, counts.monotone) == (sensitivity, monotone)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_same_numbers_pair_by_pair(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Units with few items, and units that are whole numbers, are counted in faster ways. Others need this one."""
+    count_pair_by_pair(monkeypatch)
+    arguments, values, *_ = CASES[case]
+    assert list(lb.count(duckdb_relation(TABLE), **arguments).values) == values
 
 
 def test_items_keep_the_order_of_the_domain() -> None:

@@ -90,7 +90,8 @@ def exponential(corner: Corner) -> Instance:
 def subset(corner: Corner) -> Instance:
     monotone, reach, k = corner["monotone"], corner["reach"], corner["k"]
     built = lb.SubsetTopK(k=k, **price(corner["currency"], 4), **scale(corner), monotone=monotone)
-    return Instance(built, [0] * 4, [reach] * k + [0 if monotone else -reach] * (4 - k))
+    # All four are a set without chance.
+    return Instance(built, [0] * 4, [reach] * k + [0 if monotone else -reach] * (4 - k), tight=k < 4)
 
 
 def top_k(corner: Corner) -> Instance:
@@ -116,12 +117,23 @@ def select_and_measure(corner: Corner) -> Instance:
     return Instance(built, [0, 0], other, tolerance, tight=few and not monotone)
 
 
+def select_and_measure_several(corner: Corner) -> Instance:
+    """Two of three, or all of them."""
+    k, monotone = corner["k"], corner["monotone"]
+    built = lb.SelectAndMeasure(
+        k=k, **price(corner["currency"], 4 * k), monotone=monotone, selection=corner["selection"]
+    )
+    other = [1] * k + [0 if monotone else -1] * (3 - k)
+    return Instance(built, [0] * 3, other, "1/20", tight=False)
+
+
 def sparse_vector(corner: Corner) -> Instance:
     monotone, reach = corner["monotone"], corner["reach"]
     built = lb.SparseVector(
         threshold=0, limit=corner["k"], **price(corner["currency"], 4), **scale(corner), monotone=monotone, gaps=False
     )
-    return Instance(built, [0, 0], [reach, 0 if monotone else -reach], "1/50", tight=False)
+    other = [reach, *[0 if monotone else -reach] * (1 if corner["k"] < 3 else 2)]
+    return Instance(built, [0] * len(other), other, "1/50", tight=False)
 
 
 def measured_above(corner: Corner) -> Instance:
@@ -139,7 +151,8 @@ def adaptive_sparse_vector(corner: Corner) -> Instance:
     built = lb.AdaptiveSparseVector(
         threshold=0, limit=corner["k"], sigma=0, **price(corner["currency"], 16), **scale(corner), monotone=monotone,
     )  # fmt: skip
-    return Instance(built, [0, 0], [reach, 0 if monotone else -reach], "1/20", tight=False)
+    other = [reach, *[0 if monotone else -reach] * (1 if corner["k"] < 3 else 2)]
+    return Instance(built, [0] * len(other), other, "1/20", tight=False)
 
 
 def automatic_bounds(corner: Corner) -> Instance:
@@ -264,14 +277,14 @@ def group_means(corner: Corner) -> Instance:
 
 def group_top_k(corner: Corner) -> Instance:
     """One person comes into as many groups as the bound says."""
-    bound, monotone, other = corner["bound"], corner["monotone"], corner["other"]
+    bound, monotone, other, k = corner["bound"], corner["monotone"], corner["other"], corner["k"]
     names = "abc"[:bound]
     built = lb.GroupTopK(
-        groups=[*names], k=1, resolution=Fraction(1, corner["factor"]), monotone=monotone,
-        **price(corner["currency"], 12 * corner["factor"]),
+        groups=[*names], k=k, resolution=Fraction(1, corner["factor"]), monotone=monotone,
+        **price(corner["currency"], 12 * k * corner["factor"]),
     )  # fmt: skip
     after = [1, other if monotone else -other]
-    tight = other == 0 and monotone and corner["currency"] != "rho" and corner["factor"] == 1
+    tight = k == 1 and other == 0 and monotone and corner["currency"] != "rho" and corner["factor"] == 1
     return Instance(built, dict.fromkeys(names, (0, 0)), dict.fromkeys(names, after), "1/1000", tight=tight)
 
 
@@ -302,13 +315,17 @@ CASES: dict[str, tuple[Callable[[Corner], Instance], Mapping[str, Sequence[Any]]
     "DiscreteLaplace": (laplace, GRID),
     "DiscreteGaussian": (gaussian, {"reach": (1, 2), "bound": (1, 2), "factor": (1, 2)}),
     "ExponentialMechanism": (exponential, SIDES),
-    "SubsetTopK": (subset, {**SIDES, "k": (1, 2, 3)}),
+    "SubsetTopK": (subset, {**SIDES, "k": (1, 2, 3, 4)}),
     "NoisyMax": (noisy_max, SMALL),
-    "NoisyTopK": (top_k, {**SMALL, "k": (1, 2)}),
+    "NoisyTopK": (top_k, {**SMALL, "k": (1, 2, 3)}),
     "SelectAndMeasure": (select_and_measure, {**SMALL, "selection": ("noise", "set")}),
-    "SparseVector": (sparse_vector, {**SMALL, "k": (1, 2)}),
+    "SelectAndMeasure, several": (
+        select_and_measure_several,
+        {"currency": CURRENCY, "k": (2, 3), "monotone": (False, True), "selection": ("noise", "set")},
+    ),
+    "SparseVector": (sparse_vector, {**SMALL, "k": (1, 2, 3)}),
     "SparseVector, measured": (measured_above, {**SMALL, "measure": ("1/2", "1/4"), "up": (False, True)}),
-    "AdaptiveSparseVector": (adaptive_sparse_vector, {**SMALL, "k": (1, 2)}),
+    "AdaptiveSparseVector": (adaptive_sparse_vector, {**SMALL, "k": (1, 2, 3)}),
     "AutomaticBounds": (automatic_bounds, {**BOUNDED, "sides": (1, 2)}),
     "Parts": (parts, {"currency": CURRENCY, "reach": (1, 2), "factor": (1, 2), "parts": (1, 2, 3)}),
     "Quantile": (quantile, {**BOUNDED, "scale": ("linear", "log")}),
@@ -316,7 +333,14 @@ CASES: dict[str, tuple[Callable[[Corner], Instance], Mapping[str, Sequence[Any]]
     "GroupQuantiles": (group_quantiles, {**BOUNDED, "bound": (1, 2, 3), "factor": (1, 2)}),
     "GroupTopK": (
         group_top_k,
-        {"currency": CURRENCY, "bound": (1, 2, 3), "other": (0, 1), "factor": (1, 2), "monotone": (False, True)},
+        {
+            "currency": CURRENCY,
+            "bound": (1, 2, 3),
+            "other": (0, 1),
+            "factor": (1, 2),
+            "monotone": (False, True),
+            "k": (1, 2),
+        },
     ),
     "GroupTopK, measured": (measured_group_top_k, {"currency": CURRENCY, "bound": (1, 2), "reach": (1, 2)}),
     "DiscoverRanking": (discover_ranking, {**GRID, "bound": (1, 2, None), "k": (1, 2, 3)}),

@@ -16,7 +16,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import lastbit as lb
@@ -48,6 +48,8 @@ def variance(values: list[Fraction]) -> Fraction:
     st.integers(-40, 40),
     st.integers(1, 80),
 )
+@example([1.5, math.nan, 7.0, math.nan, 50.0], Fraction(1), -3, 40)
+@example([math.nan, 0.5, 2.0], Fraction(1, 10), 7, 20)
 def test_sums_means_and_variances_are_exact(values: list[float], resolution: Fraction, start: int, width: int) -> None:
     bounds = (start * resolution, (start + width) * resolution)
     there = [clamp(value, bounds) for value in values if not math.isnan(value)]

@@ -33,7 +33,7 @@ def test_a_ledger_that_is_collected_while_another_opens_waits_for_nobody(
     opened = []
     thread = threading.Thread(target=lambda: opened.append(_open(tmp_path / "second.db")), daemon=True)
     thread.start()
-    thread.join(60)
+    thread.join(600)
     assert opened == [1], "the opening waits for itself"
     monkeypatch.undo()
     assert lb.Ledger(tmp_path / "first.db").account("clinic").limit == 1

@@ -6,7 +6,9 @@ import pytest
 
 import lastbit as lb
 from lastbit.errors import StudyError
+from lastbit.publication.questions import _apply_output
 from lastbit.publication.simulation import simulate_answer
+from lastbit.questions.kinds import KINDS
 from tests.publication.studies import TEXT, make_study
 
 HIDING = """
@@ -112,6 +114,22 @@ def test_a_small_sum_is_not_taken_for_few_people(tmp_path):
     assert frame["value"][0] < 10
     assert list(frame["shown"]) == [True]
     assert "Hidden" in str(written["patients"])
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "hidden"),
+    [
+        ("count", {}, True),
+        ("mean", {"of": "cost", "bounds": [0, 9]}, True),
+        ("sum", {"of": "cost", "bounds": [0, 9]}, True),
+        ("median", {"of": "cost", "bounds": [0, 9]}, False),
+        ("count", {"by": "ward", "domain": ["a", "b"]}, True),
+        ("count", {"by": "ward", "domain": ["a", "b"], "weights": "cost", "bounds": [0, 9]}, False),
+    ],
+)
+def test_few_are_hidden_where_a_number_says_how_many_there_are(kind, options, hidden):
+    request = KINDS[kind].parse({"source": "v.csv", "unit": "patient", "epsilon": 1, **options})
+    assert _apply_output(request, {"hide_below": 10})["hide_below"] == ("10" if hidden else None)
 
 
 def test_what_cannot_be_improved_is_said(tmp_path):

@@ -24,7 +24,7 @@ def feed(path: Path, first: str, then: str) -> threading.Event:
 
     def write() -> None:
         path.write_text(first)
-        read.wait(60)
+        read.wait(600)
         path.write_text(then)
 
     threading.Thread(target=write, daemon=True).start()

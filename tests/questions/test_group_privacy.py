@@ -10,6 +10,7 @@ import pytest
 
 import lastbit as lb
 from lastbit.exact.rounding import exp_bounds, fraction
+from lastbit.privacy import cost
 from lastbit.privacy.cost import Cost
 from lastbit.questions.group_privacy import GroupPrivacy
 
@@ -66,6 +67,16 @@ def test_a_delta_is_at_least_the_sum_of_the_steps_and_hardly_more(size: int, eps
     assert delta * (1 + sum(fraction(low) for low, _ in powers)) <= group.delta
     assert group.delta <= delta * (1 + sum(fraction(high) for _, high in powers)) * (1 + Fraction(1, 2**50))
     assert group.epsilon == size * Fraction(epsilon)
+
+
+@pytest.mark.parametrize("epsilon", ["1/10", "1", "7/3"])
+def test_a_delta_is_enough_before_it_is_written_shorter(epsilon: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To round a long fraction up hides what is lost before."""
+    monkeypatch.setattr(cost, "short_upper", lambda value, bits: value)
+    exponent, delta = Fraction(epsilon), Fraction(1, 10**500)
+    for size in (2, 3, 30):
+        powers = [fraction(exp_bounds(n * exponent, n * exponent, 2000)[0]) for n in range(1, size)]
+        assert delta * (1 + sum(powers)) <= Cost(exponent, None, delta).of_group(size).delta
 
 
 def test_a_delta_ends_at_one_and_needs_an_epsilon() -> None:

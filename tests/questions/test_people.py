@@ -133,6 +133,16 @@ def test_no_class_has_fewer_people_than_none() -> None:
     assert low.cut == (-3 * 10**6, 0, 0)
 
 
+@pytest.mark.parametrize("spread", [{4: 90}, {1: 10, 4: 300}, {1: 500, 4: 3000}])
+def test_whoever_is_missing_is_within_the_bound_however_many_are_counted(spread: dict[int, int]) -> None:
+    """Of few people counted few are missing, and of all people nobody is: most are missing somewhere between."""
+    reading = read(LISTED, spread)
+    missing = [max(0, min(reading.bounds.cut, reading.highest(count) - count)) for count in range(601)]
+    for fewest, most in [(0, 600), (20, 500), (20, 70), (50, 290), (299, 301), (5, 5), (600, 600)]:
+        assert reading.most_missing(fewest, most) >= max(missing[fewest : most + 1])
+    assert reading.most_missing(70, 70) == missing[70]
+
+
 def test_the_interval_of_all_people_stands_on_those_counted() -> None:
     reading = read(LISTED, {1: 500, 4: 3000})
     assert reading.counted_level == 1 - ALPHA / 2

@@ -140,6 +140,18 @@ def test_numbers_below_zero_are_shown_as_zero_and_rows_are_sorted_and_cut() -> N
     assert keep_first(3)(report()).post_processing == ()
 
 
+def test_rates_divide_the_numbers_of_all_and_of_those_counted_alike() -> None:
+    frame = {"ward": ["a", "b"]} | {
+        name: [place, None]
+        for place, name in enumerate(["value", "low", "high", "bounded_value", "bounded_low", "bounded_high"], 3)
+    }
+    counted = Report("Mean cost per person, by ward", {"ward": ["a", "b"]}, frame=frame | {"people": [9, 9]})
+    rate = divide_by({"a": 50, "b": 7}, 100)(counted)
+    expected = {name: [2 * column[0], None] for name, column in frame.items() if name != "ward"}
+    assert {name: rate.frame[name] for name in expected} == expected
+    assert rate.frame["people"] == [9, 9]
+
+
 def test_rates_divide_numbers_and_intervals_by_public_numbers() -> None:
     rate = divide_by({"north": 1000, "south": 2000, "east": 500}, 100)(report())
     assert rate.frame["value"] == [Fraction(-3, 10), 1, Fraction(41, 10)]

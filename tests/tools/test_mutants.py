@@ -62,7 +62,7 @@ def test_killed_survived_and_explained_are_told_apart(tree, capsys):
     ]
     assert run(faults, tree, jobs=1) == 2
     begun, *tried, first, last = capsys.readouterr().out.splitlines()
-    assert begun == "== the tests without a fault (1 names), then 4 mutants"
+    assert begun == "== the tests without a fault (1 names), and 4 mutants"
     # Lines come as trials end, in any order.
     said = {fault.name: next(line for line in tried if f" {fault.name} " in line) for fault in faults}
     assert said["turned"].endswith("killed    by test_toy.py::test_above")

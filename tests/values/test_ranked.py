@@ -92,6 +92,16 @@ def test_items_that_nobody_listed_are_named_up_to_a_rank_only(most: int) -> None
     )
 
 
+@pytest.mark.parametrize("parts", [1, 3, 10])
+def test_sums_of_unlisted_items_are_floored_once(parts: int) -> None:
+    totals = np.array([29, 30, 31, 2, 5], object)
+    places, ranks = np.array([0, 1, 2, 0, 1]), np.array([1, 1, 1, 2, 2])
+    ranked = RankedUnlisted(ITEMS, places, ranks, np.ones(5, np.int64), totals, parts=parts)
+    items, steps = ranked.keep_first(2).highest(None)
+    expected = {item: total // parts for item, total in zip(ITEMS, (31, 35, 31), strict=True)}
+    assert dict(zip(items, steps.tolist(), strict=True)) == expected
+
+
 def test_private_numbers_are_neither_shown_nor_written_down() -> None:
     ranked = RankedCounts(ITEMS, *rank([(0, 1)] * 77))
     assert "77" not in repr(ranked)

@@ -12,7 +12,7 @@ from pathlib import Path
 from queue import Queue
 
 from tools.mutants.declared import FOLDER, TREE, Mutant, changed_files, read_mutants, rooms
-from tools.mutants.workshop import Outcome, Workshop
+from tools.mutants.workshop import PATIENCE, Outcome, Workshop
 
 
 def run(mutants: Sequence[Mutant], tree: Path = TREE, jobs: int = 2) -> int:
@@ -25,14 +25,6 @@ def run(mutants: Sequence[Mutant], tree: Path = TREE, jobs: int = 2) -> int:
     with ExitStack() as stack:
         for _ in range(min(jobs, len(mutants))):
             shops.put(stack.enter_context(Workshop(tree)))
-        first = shops.get()
-        tests = sorted({test for mutant in mutants for test in mutant.tests})
-        print(f"== the tests without a fault ({len(tests)} names), then {len(mutants)} mutants", flush=True)
-        unfit = first.run(tests)
-        shops.put(first)
-        if unfit.failed:
-            print("The tests fail without any fault, so they can show nothing:", unfit.text, sep="\n")
-            return 1
         return _try_all(mutants, shops, jobs)
 
 
@@ -45,7 +37,21 @@ def choose_changed(mutants: Sequence[Mutant], files: Set[str]) -> Sequence[Mutan
 
 
 def _try_all(mutants: Sequence[Mutant], shops: Queue[Workshop], jobs: int) -> int:
-    """Try every mutant in some workshop."""
+    """Try the tests without a fault, and every mutant, in some workshop each."""
+    tests = sorted({test for mutant in mutants for test in mutant.tests})
+    print(f"== the tests without a fault ({len(tests)} names), and {len(mutants)} mutants", flush=True)
+
+    def test_faultless() -> bool:
+        shop = shops.get()
+        try:
+            done = shop.run(tests, patience=PATIENCE * len(tests))
+        finally:
+            shops.put(shop)
+        if done.failed:
+            print("The tests fail without any fault, so they show nothing:", done.text, sep="\n", flush=True)
+        else:
+            print("== the tests pass without a fault", flush=True)
+        return done.failed
 
     def trial(mutant: Mutant) -> Outcome:
         shop = shops.get()
@@ -58,6 +64,7 @@ def _try_all(mutants: Sequence[Mutant], shops: Queue[Workshop], jobs: int) -> in
     start = time.monotonic()
     width = max(len(mutant.name) for mutant in mutants)
     with ThreadPoolExecutor(jobs) as pool:
+        faultless = pool.submit(test_faultless)
         trials = {pool.submit(trial, mutant): mutant for mutant in mutants}
         for future in as_completed(trials):
             mutant, outcome = trials[future], future.result()
@@ -68,7 +75,7 @@ def _try_all(mutants: Sequence[Mutant], shops: Queue[Workshop], jobs: int) -> in
     for room in dict.fromkeys(mutant.room for mutant in mutants):
         print(_count_verdicts(room, [verdict for verdict in verdicts if verdict[0].room == room]))
     print(f"{_count_verdicts('all', verdicts)}, {time.monotonic() - start:.0f} s with {jobs} side by side")
-    return sum(verdict == "wrong" for _, verdict, _ in verdicts)
+    return sum(verdict == "wrong" for _, verdict, _ in verdicts) + faultless.result()
 
 
 def _count_verdicts(name: str, verdicts: Sequence[tuple[Mutant, str, float]]) -> str:

@@ -16,8 +16,9 @@ from itertools import count
 from pathlib import Path
 
 from tools.mutants.declared import TREE, Mutant
+from tools.mutants.fork import run_pytest
 
-PATIENCE = 600
+PATIENCE = 1800
 """Seconds until tests that do not end count as having noticed: a fault may make a loop endless."""
 
 _COMPILED = TREE / "build" / "mutants"
@@ -79,19 +80,17 @@ class Workshop:
                 if file.read_bytes() != content:
                     self._write(file, content)
 
-    def run(self, tests: tuple[str, ...] | list[str]) -> Run:
+    def run(self, tests: tuple[str, ...] | list[str], patience: float = PATIENCE) -> Run:
         """Run tests until the first one fails."""
         # xdist knows the marks of tests that share a server.
         plugins = ["-p", "xdist", "-p", "no:cacheprovider"]
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "-rfE", *plugins, *tests]
-        try:
-            done = self._call(command)
-        except subprocess.TimeoutExpired:
-            return Run(failed=True, text=f"{PATIENCE} seconds without an end")
-        # 2 is a module that cannot be imported any more, and below 0 the system ended the process.
-        if done.returncode > 2:
-            raise SystemExit(f"pytest could not run {' '.join(tests)}:\n{done.stdout}")
-        return Run(failed=done.returncode != 0, text=done.stdout)
+        output = self._scratch / "output"
+        code = run_pytest(["-x", "-q", "-rfE", *plugins, *tests], self._tree, self._environment, output, patience)
+        text = output.read_text(errors="replace")
+        # 2 is a module that cannot be imported any more, and below 0 the system or our patience ended the process.
+        if code > 2:
+            raise SystemExit(f"pytest could not run {' '.join(tests)}:\n{text}")
+        return Run(failed=code != 0, text=text)
 
     def __enter__(self) -> Workshop:
         return self
@@ -120,9 +119,7 @@ class Workshop:
 
     def _call(self, command: list[str]) -> subprocess.CompletedProcess[str]:
         piped = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "stdin": subprocess.DEVNULL}
-        return subprocess.run(
-            command, cwd=self._tree, env=self._environment, timeout=PATIENCE, text=True, check=False, **piped
-        )
+        return subprocess.run(command, cwd=self._tree, env=self._environment, text=True, check=False, **piped)
 
     def _write(self, path: Path, content: bytes) -> None:
         """Write a file with a time that no earlier version had: Python reuses its bytecode by time and size.

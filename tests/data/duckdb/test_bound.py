@@ -14,6 +14,7 @@ import lastbit as lb
 from lastbit.data.duckdb import bound
 from lastbit.data.duckdb import table as duckdb_table
 from lastbit.values.contribution_bound import ContributionBound
+from tests.data.cases import count_pair_by_pair
 
 KEYS = ("lastbit_key_0", "lastbit_key_1")
 UNITS = [(unit, unit * 7 % 24 + 1) for unit in range(30)]
@@ -89,6 +90,7 @@ def test_the_engine_has_lists_for_all_bounds_but_those_that_sort() -> None:
 def test_items_that_are_not_in_the_domain_use_up_no_bound(
     most: int, filtered: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    count_pair_by_pair(monkeypatch)  # units with few items have a way of their own
     monkeypatch.setattr(duckdb_table, "_FILTERED", filtered)
     rows = [(unit, item) for unit in range(40) for item in "abcdefghij"]
     frame = pa.table({"unit": [unit for unit, _ in rows], "item": [item for _, item in rows]})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import duckdb
@@ -35,9 +36,20 @@ def truth(rows: list[Any], items: list[tuple[int, ...]], width: int) -> list[int
 
 
 @pytest.fixture
-def only_sorted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the engine count nothing."""
+def only_sorted(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Let the engine count nothing, and short lists be counted by sorting too: something must have been."""
+    counted = []
+
+    def count(*arguments: Any) -> Any:
+        counted.append(sorting.count_by_sorting(*arguments))
+        return counted[-1]
+
     monkeypatch.delattr(table.DuckDBTable, "_group")
+    monkeypatch.setattr(table, "can_mask", lambda *_: False)
+    monkeypatch.setattr(table, "count_by_sorting", count)
+    yield
+    assert counted, "nothing was counted by sorting"
+    assert all(each is not None for each in counted)
 
 
 @pytest.mark.usefixtures("only_sorted")

@@ -160,7 +160,7 @@ if has_java():
         program = [sys.executable, "-m", "tests.data.spark.cluster", str(tmp_path), how]
         root = str(Path(__file__).parents[3])
         variables = {"PYTHONPATH": root} | {name: os.environ[name] for name in ("JAVA_HOME",) if name in os.environ}
-        done = processes.run(program, variables=variables, capture_output=True, text=True, timeout=500)
+        done = processes.run(program, variables=variables, capture_output=True, text=True, timeout=3600)
         assert done.returncode == 0, done.stderr[-2000:]
         found = json.loads(done.stdout.strip().split("\n")[-1])
         assert len(found["tables"]) == (5 if how == "kill" else 3)

@@ -172,7 +172,7 @@ if has_java():
             "id",
             f"if(id < {n}, id, -1) AS u",
             f"if(id < {n}, 'many', 'one') AS i",
-            f"if(id % 3 = 0, -{far}, {far}) AS w",
+            f"if(id % 3 = 0, -{far}D, {far}D) AS w",  # a float: decimals have a coarser grid
         )
         many = sum(-far if place % 3 == 0 else far for place in range(n))
         one = sum(-far if place % 3 == 0 else far for place in range(n, 2 * n))
@@ -181,7 +181,7 @@ if has_java():
         units = lb.count(frame, by="i", unit="u", domain=["many", "one"], weights="w", bounds=(-(1 << 20), 1 << 20))
         assert list(units.values) == [many, far]
         # 3,000 times 2^52 steps of one unit are negative in 64 bits.
-        all_far = frame.where(f"id < {n + 3000}").selectExpr("u", "i", f"{far} AS w")
+        all_far = frame.where(f"id < {n + 3000}").selectExpr("u", "i", f"{far}D AS w")
         sums = lb.count(all_far, by="i", unit="u", domain=["many", "one"], weights="w", bounds=(0, 1 << 20))
         assert list(sums.values) == [n * far, far]
 
