@@ -71,6 +71,8 @@ class OpenTable:
     """The columns that the table declares as text. Text files declare no types: a column of theirs may hold numbers."""
     with_rows: bool = True
     """Whether rows are read: not where only the columns are looked at."""
+    held: tuple[duckdb.DuckDBPyRelation, pa.Table] | None = None
+    """The relation of rows that Arrow holds in memory, as they were opened, and these rows."""
 
     def transform(self, change: Callable[[duckdb.DuckDBPyRelation], duckdb.DuckDBPyRelation]) -> OpenTable:
         """Return the rows after a change that looks at one row at a time, or that always finds the same."""
