@@ -48,6 +48,7 @@ modules = [
     compiled("lastbit.audit._tree"),
     compiled("lastbit.data._lots", **FAST),
     compiled("lastbit.data._units", **FAST),
+    compiled("lastbit.data._objects", **FAST),
     compiled("lastbit.data._fields", boundscheck=False, wraparound=False, initializedcheck=False),
 ]
 

@@ -1,6 +1,6 @@
 """How the time and the memory of a question to a Parquet file grow with its rows, with bare DuckDB beside it.
 
-`python -m benchmarks.table_growth --most 10000000 --picture docs/pictures/table-growth.png` draws the picture in
+`python -m benchmarks.table_growth --most 100000000 --picture docs/pictures/table-growth.png` draws the picture in
 docs/speed.md.
 """
 

@@ -37,6 +37,7 @@ TESTS = [
     "tests/twins/test_scaled.py",
     "tests/twins/test_selection.py",
     "tests/data/files/test_open_table.py",
+    "tests/data/files/test_json_lines.py",
     "tests/data/duckdb/test_masks.py",
     "tests/mechanisms/test_rank_errors.py",
     "tests/mechanisms/test_subset.py",
@@ -52,6 +53,7 @@ EVERY = [
     *(f"tests/{name}" for name in sorted(_FOLDERS - _OTHER_FOLDERS)),
     "tests/data/files/test_open_table.py",
     "tests/data/files/test_any_rows.py",
+    "tests/data/files/test_json_lines.py",
     "tests/data/duckdb/test_units.py",
 ]
 """What `ALL=1` takes."""

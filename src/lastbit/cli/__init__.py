@@ -54,10 +54,10 @@ def _run(arguments: list[str], *, debug: bool) -> int:
         if code == INTERRUPTED:
             raise KeyboardInterrupt
         return code if isinstance(code, int) else 0
-    except SystemExit as end:  # how a question ends, and how Rich and Typer do where a pipe is closed
-        if not isinstance(end.code, int):
+    except SystemExit as stop:  # how a question ends, and how Rich and Typer do where a pipe is closed
+        if not isinstance(stop.code, int):
             raise
-        return end.code
+        return stop.code
     except Exception as error:
         if debug:
             _trace(error)

@@ -6,6 +6,7 @@ nobody knows, so that nobody can write names of units that meet in one place. Su
 
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.pycapsule cimport PyCapsule_GetPointer
+from libc.math cimport floor
 from libc.stdint cimport INT64_MAX, INT64_MIN, int8_t, int64_t, uint8_t, uint64_t
 
 from numpy import empty, zeros
@@ -92,6 +93,9 @@ cdef class Units:
     cdef int64_t touched
     cdef Way way
     cdef int64_t low, high, lowest
+    cdef bint floats, keeps_missing
+    cdef double least, largest, factor
+    cdef int64_t missing
 
     def __init__(self, str way, uint64_t first_key, uint64_t second_key, uint64_t most):
         cdef uint64_t number
@@ -101,6 +105,7 @@ cdef class Units:
         self.first_key, self.second_key, self.most = first_key | 1, second_key | 1, most
         self.units, self.has_zero, self.zero = 0, False, Entry(0, 0, 0, 0)
         self.low, self.high, self.lowest = INT64_MIN, INT64_MAX, INT64_MIN
+        self.floats = False
         self.held = [None] * PARTS
         for number in range(PARTS):
             self.parts[number] = Part(NULL, 0, 0, 0)
@@ -109,6 +114,15 @@ cdef class Units:
     def set_ends(self, int64_t low, int64_t high, int64_t lowest):
         """Say between which ends a number lies, and below which one its unit is below the bounds."""
         self.low, self.high, self.lowest = low, high, lowest
+
+    def set_floats(self, double least, double largest, double factor, missing):
+        """Say that numbers are floats: between which they lie, how many steps 1 is, and the step of a missing one.
+
+        The factor is a power of two, and a float between both ends has fewer than 2^62 steps, so that every step is
+        exact. missing: None where a row without a number is left out.
+        """
+        self.floats, self.least, self.largest, self.factor = True, least, largest, factor
+        self.keeps_missing, self.missing = missing is not None, missing or 0
 
     cdef make_room(self, uint64_t number, uint64_t places):
         """Make a part of so many entries, a power of two, and move those that are there."""
@@ -209,10 +223,11 @@ cdef class Units:
         cdef const ArrowArray *second = rows.children[rows.n_children - 1]
         cdef const int64_t *units = <const int64_t *>first.buffers[1] + first.offset + rows.offset
         cdef const int64_t *values = <const int64_t *>second.buffers[1] + second.offset + rows.offset
+        cdef const double *reals = <const double *>values
         cdef int64_t at = 0
         cdef int64_t n = 0
         cdef int state = 0
-        cdef bint whole = first.null_count == 0 and second.null_count == 0
+        cdef bint whole = first.null_count == 0 and second.null_count == 0 and not self.floats
         while at < rows.length and state == 0:
             if whole:
                 n = BLOCK if rows.length - at > BLOCK else rows.length - at
@@ -221,12 +236,27 @@ cdef class Units:
                 continue
             n = 0
             while n < BLOCK and at < rows.length:
-                if is_there(first, rows.offset + at) and is_there(second, rows.offset + at):
-                    names[n], numbers[n] = units[at], values[at]
-                    n += 1
+                if is_there(first, rows.offset + at):
+                    names[n] = units[at]
+                    if not self.floats:
+                        numbers[n] = values[at]
+                        n += is_there(second, rows.offset + at)
+                    elif is_there(second, rows.offset + at) and reals[at] == reals[at]:
+                        numbers[n] = self.count_steps(reals[at])
+                        n += 1
+                    else:
+                        numbers[n] = self.missing
+                        n += self.keeps_missing
                 at += 1
             state = self.add_block(names, numbers, <uint64_t>n)
         return state
+
+    cdef inline int64_t count_steps(self, double number) noexcept nogil:
+        if number > self.largest:
+            number = self.largest
+        elif number < self.least:
+            number = self.least
+        return <int64_t>floor(number * self.factor)
 
     def add(self, capsule):
         """Add all rows of a stream of Arrow with a column of units and, but for "count", one of numbers.
@@ -237,7 +267,7 @@ cdef class Units:
         cdef ArrowArray rows
         cdef int state = 0, failure
         cdef bint ended = False
-        check_columns(stream, 1 if self.way == COUNT else 2)
+        check_columns(stream, [b"l"] if self.way == COUNT else [b"l", b"g" if self.floats else b"l"])
         while state == 0:
             with nogil:
                 failure = stream.get_next(stream, &rows)
@@ -312,8 +342,8 @@ cdef uint64_t divide(int64_t high, uint64_t low, uint64_t by) noexcept nogil:
     return quotient
 
 
-cdef int check_columns(ArrowArrayStream *stream, int64_t columns) except -1:
-    """Refuse other columns than whole numbers of 64 bits, and a stream that somebody has read already."""
+cdef int check_columns(ArrowArrayStream *stream, list wanted) except -1:
+    """Refuse other columns than whole numbers of 64 bits, or floats, and a stream that somebody has read already."""
     cdef ArrowSchema schema
     cdef int64_t k
     if stream.release == NULL or stream.get_schema(stream, &schema):
@@ -325,6 +355,6 @@ cdef int check_columns(ArrowArrayStream *stream, int64_t columns) except -1:
         ]
     finally:
         schema.release(&schema)
-    if formats != [b"l"] * columns:
-        raise ValueError("the columns must be whole numbers of 64 bits")
+    if formats != wanted:
+        raise ValueError(f"the columns must be whole numbers of 64 bits{', and floats' if b'g' in wanted else ''}")
     return 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -17,8 +18,10 @@ import pytest
 
 import lastbit as lb
 from lastbit.data.duckdb.relation import ColumnSelection
+from lastbit.data.duckdb.table import DuckDBTable
 from lastbit.data.files.frames import open_frame_rows
 from lastbit.data.object_keys import key
+from lastbit.data.per_unit import rank_per_unit
 
 LARGE: dict[str, Any] = {"unit": "patient", "epsilon": 1000}
 ROWS = {"patient": ["a", "a", "b", "c"], "item": ["flu", "cold", "flu", None], "cost": [1.5, 2.0, None, 4.0]}
@@ -114,3 +117,32 @@ def test_refusals() -> None:
         lb.ask("count", periods, by={"day": ["1"]}, **LARGE)
     with pytest.raises(lb.ParameterError, match="Narwhals knows"):
         lb.ask("count", 7, **LARGE)
+
+
+@pytest.mark.parametrize("kind", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64"])
+@pytest.mark.parametrize("weight", ["float32", "float64", "int64", "object"])
+def test_rows_in_memory_are_added_up_as_in_the_engine(kind: str, weight: str) -> None:
+    """Rows go straight to the sum where the engine would only hand them on, and to the engine where it changes them."""
+    name = kind.replace("uint", "UInt").replace("int", "Int")  # which may be missing
+    units = pd.array([1, 2, None, 1, 0, 100, 2] * 40, name)
+    numbers = pd.Series([1.5, -3.0, 7.0, None, 1e9, 2.25, 0.0] * 40)
+    if weight == "int64":
+        numbers = numbers.fillna(4).astype(weight)
+    elif weight == "object":
+        numbers = numbers.map(lambda value: "many" if value == 2.25 else str(value)).astype(object)
+    else:
+        numbers = numbers.astype(weight)
+    table = open_frame_rows(pd.DataFrame({"unit": units, "cost": numbers}), ColumnSelection(("unit",), "cost"))
+    assert (table.held is None) == (weight == "object")
+    ways: tuple[tuple[Any, int | None], ...] = (("mean", None), ("total", 3), ("any", 2))
+    for per, missing in ways:
+        rule: Any = "leave-out" if missing is None else missing
+        both = [
+            rank_per_unit(each, of="cost", unit="unit", per=per, bounds=(-1, 5), resolution="1/4", missing=rule)
+            for each in (table, replace(table, held=None))
+        ]
+        assert sorted(both[0].values) == sorted(both[1].values)
+        assert len(both[0]) == 4 - (weight == "object" and missing is None)
+    narrow = table.transform(lambda rows: rows.filter("unit < 2"))
+    assert DuckDBTable(table.relation, table).count_units("unit") == 4
+    assert DuckDBTable(narrow.relation, narrow).count_units("unit") == 2

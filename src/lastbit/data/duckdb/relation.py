@@ -73,6 +73,8 @@ class OpenTable:
     """Whether rows are read: not where only the columns are looked at."""
     one_row_each: tuple[str, ...] = ()
     """Columns that no two rows have alike, in their normal form: each person has one row then. Empty where unknown."""
+    held: tuple[duckdb.DuckDBPyRelation, pa.Table] | None = None
+    """The relation of rows that Arrow holds in memory, as they were opened, and these rows."""
 
     def transform(
         self,

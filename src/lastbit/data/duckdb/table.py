@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from lastbit.data.column_types import ColumnType
+from lastbit.data.column_types import FLOAT, ColumnType
 from lastbit.data.duckdb.bound import keep_items
 from lastbit.data.duckdb.columns import DuckDBColumns
 from lastbit.data.duckdb.frequent import find_frequent
@@ -17,7 +17,7 @@ from lastbit.data.duckdb.masks import can_mask, count_bits, rank_bits
 from lastbit.data.duckdb.per_unit import rank_numbers, reduce_rows
 from lastbit.data.duckdb.relation import OpenTable
 from lastbit.data.duckdb.sorting import can_sort, count_by_sorting
-from lastbit.data.duckdb.units import add_up_words, can_add_up, count_words
+from lastbit.data.duckdb.units import Rows, add_up_words, are_exact, can_add_up, count_words
 from lastbit.data.sql import quote_identifier
 from lastbit.data.sql_weights import sum_steps
 from lastbit.data.table import Integers, ItemTotals, Keys, Task
@@ -74,12 +74,12 @@ class DuckDBTable:
 
     def count_units(self, unit: str) -> int:
         """Count the units of all rows, whatever else a row holds."""
-        units, grouped = None, self._columns.has_one_row_each(unit)
-        spare = self._spare_rows() if self._columns.are_words([unit]) and not grouped else None
-        if spare is not None:
-            units = count_words(spare.project(f"{quote_identifier(unit)} AS lastbit_unit"))
-        if units is not None:
-            return units
+        grouped = self._columns.has_one_row_each(unit)
+        if self._columns.are_words([unit]) and not grouped:
+            words = self._read_words([unit])
+            units = None if words is None else count_words(words)
+            if units is not None:
+                return units
         rows = self._relation.project(f"{self._columns.key(unit)} AS lastbit_unit").filter("lastbit_unit IS NOT NULL")
         rows = rows if grouped else rows.aggregate("lastbit_unit", "lastbit_unit")
         ((units,),) = rows.aggregate("count(*)").fetchall()
@@ -95,8 +95,7 @@ class DuckDBTable:
         Then no bound leaves a number out yet.
         """
         if can_add_up(task) and self._columns.are_words([str(task.unit)]):
-            spare = self._spare_rows()
-            numbers = None if spare is None else add_up_words(self._number_rows(task, spare), task)
+            numbers = self._add_up(task)
             if numbers is not None:
                 return _list_numbers(*numbers, task)
         rows = self._number_rows(task, self._relation)
@@ -116,6 +115,35 @@ class DuckDBTable:
                 numbers = keep_items(numbers, ["lastbit_key_0"], ["lastbit_step"], task.bound, closing)
                 numbers = numbers.project("lastbit_key_0 AS lastbit_position, lastbit_step")
             return _fetch_numbers(numbers, task, ("lastbit_position", "lastbit_step"))
+
+    def _add_up(self, task: Task) -> tuple[Integers, Integers] | None:
+        """Return the numbers of units that are whole numbers as their rows leave the engine; None where it groups."""
+        assert task.unit is not None and task.weight is not None and task.amount is not None  # noqa: S101, PT018
+        if self._columns.column_type(task.weight) is FLOAT and are_exact(task.amount):
+            words = self._read_words([task.unit], [task.weight])
+            return None if words is None else add_up_words(words, task, task.amount)
+        spare = self._spare_rows()
+        if spare is None:
+            return None
+        rows = self._number_rows(task, spare)
+        return add_up_words(rows.project("CAST(lastbit_unit AS BIGINT), lastbit_step"), task)
+
+    def _read_words(self, words: Sequence[str], floats: Sequence[str] = ()) -> Rows | None:
+        """Return columns of whole numbers and of floats, of 64 bits; None where the rows can be read once only."""
+        held = None if self._source is None else self._source.held
+        if held is not None and held[0] is self._relation:
+            import pyarrow as pa
+
+            types = [*(pa.int64() for _ in words), *(pa.float64() for _ in floats)]
+            names = [*words, *floats]
+            return held[1].select(names).cast(pa.schema(zip(names, types, strict=True)))  # type: ignore[no-any-return]
+        spare = self._spare_rows()
+        if spare is None:
+            return None
+        columns = [*(f"CAST({quote_identifier(name)} AS BIGINT)" for name in words)]
+        columns += [f"CAST({quote_identifier(name)} AS DOUBLE)" for name in floats]
+        rows: Rows = spare.project(", ".join(columns))
+        return rows
 
     def _number_rows(self, task: Task, relation: Any) -> Any:
         """Return the rows that count towards a number, with `lastbit_step`."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from lastbit.data.duckdb.relation import ColumnSelection, OpenTable, stream_batches
@@ -15,7 +14,6 @@ from lastbit.errors import ParameterError
 
 if TYPE_CHECKING:
     import duckdb
-    import pyarrow as pa
 
 
 def open_delimited(
@@ -77,18 +75,13 @@ def stream_lines(
     targets: list[int],
     separator: str,
     chosen: str,
-    condition: str = "true",
-    *,
-    convert: Callable[[pa.RecordBatch], pa.RecordBatch] | None = None,
 ) -> OpenTable:
-    """Return the lines that meet a condition, as a relation of what is chosen of their fields.
+    """Return the lines as a relation of what is chosen of their fields.
 
-    targets: for each field of a line its column, or -1. convert: a change of each batch before the engine sees it.
+    targets: for each field of a line its column, or -1.
     """
     import pyarrow as pa
 
     schema = pa.schema([(f"c{column}", pa.string()) for column in range(max(targets) + 1)])
-    parts = batches(lines, schema, targets, separator, quotes=lines.header)
-    rows = stream_batches(connection, schema, parts if convert is None else map(convert, parts))
-    relation = rows.filter(condition).project(chosen)
-    return OpenTable(relation, connection, lines.percent_read, lambda: lines.problem)
+    rows = stream_batches(connection, schema, batches(lines, schema, targets, separator, quotes=lines.header))
+    return OpenTable(rows.project(chosen), connection, lines.percent_read, lambda: lines.problem)

@@ -76,7 +76,10 @@ def _open_arrays(arrays: dict[str, pa.Array], weights: str | None, objects: froz
         return connection.from_arrow(rows).project(", ".join(chosen))
 
     relation = read()
-    return OpenTable(relation, connection, again=read, text_columns=find_texts(relation) - objects)
+    texts = find_texts(relation) - objects
+    # Not where the engine has yet to make numbers of text.
+    held = None if weights in objects else (relation, rows)
+    return OpenTable(relation, connection, again=read, text_columns=texts, held=held)
 
 
 def _read_arrays(frame: Any, names: list[str], units: Collection[str]) -> tuple[dict[str, pa.Array], frozenset[str]]:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
+from functools import cache, partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lastbit.data.duckdb.relation import ColumnSelection, OpenTable
-from lastbit.data.duckdb.texts import select_columns
-from lastbit.data.files.csv import stream_lines
+from lastbit.data._objects import split_objects
+from lastbit.data.duckdb.relation import ColumnSelection, OpenTable, connect, stream_batches
+from lastbit.data.duckdb.texts import parse_number, shorten_varchar
 from lastbit.data.files.formats import TextFormat
-from lastbit.data.files.lines import Lines
+from lastbit.data.files.lines import LONGEST_LINE, Lines
 from lastbit.data.files.paths import Source
-from lastbit.data.sql import quote_text
+from lastbit.data.long_texts import DIGEST_LENGTH, LONGEST_TEXT
+from lastbit.data.sql import quote_identifier, quote_text
 
 if TYPE_CHECKING:
     import duckdb
@@ -51,28 +54,95 @@ def open_json_lines(
     Python's own writer makes, are taken though JSON has none.
     """
     selection.check([name for name in selection.names if name])
-    # As pointers, which can name any key. In a list they would be indices, so that only objects may come this far.
-    keys = ", ".join(quote_text("/" + name.replace("~", "~0").replace("/", "~1")) for name in selection.names)
-    # A text is an object if it begins as one, and no JSON if nothing can be extracted. Unnested, because the engine
-    # would otherwise look at the line again for every condition on a column.
-    extracted = f"unnest([TRY(json_extract_string(c0, [{keys}]))]) AS extracted"
     lines = Lines(path, header=False, packing=text_format.endings(name)[1], encoding=text_format.encoding)
-    table = stream_lines(connection, lines, [0], "\n", extracted, _IS_OBJECT, convert=_preserve_numbers)
-    values = [f"extracted[{number}]" for number in range(1, len(selection.names) + 1)]
-    chosen = select_columns(selection, values, comma=text_format.comma)
-    return table.transform(lambda rows: rows.filter("extracted IS NOT NULL").project(chosen))
+    names = list(dict.fromkeys(selection.columns))
+    chosen = [f"c{names.index(name)} AS {quote_identifier(name)}" for name in selection.columns]
+    has_numbers = selection.weights is not None and not text_format.comma
+    if selection.weights is not None:
+        # Also where it is a column: as a number it comes without the text, in which a long one is replaced.
+        weight = f"c{len(names)}"
+        weight = weight if has_numbers else parse_number(weight, comma=True)
+        chosen.append(f"{weight} AS {quote_identifier(selection.weights)}")
+        names.append(selection.weights)
+    rows = stream_batches(connection, *_read_objects(lines, names, selection.weights is not None, has_numbers))
+    return OpenTable(rows.project(", ".join(chosen)), connection, lines.percent_read, lambda: lines.problem)
 
 
 def find_keys(connection: duckdb.DuckDBPyConnection, path: Source, text_format: TextFormat, name: str) -> list[str]:
     """Find all keys of the objects in a file, where its lines are public."""
+    from lastbit.data.files.csv import stream_lines
+
     lines = Lines(path, header=False, packing=text_format.endings(name)[1], encoding=text_format.encoding)
-    table = stream_lines(connection, lines, [0], "\n", "unnest(TRY(json_keys(c0))) AS key", _IS_OBJECT)
+    is_object = "ltrim(c0, chr(32) || chr(9) || chr(13)) ^@ '{'"
+    chosen = f"unnest(CASE WHEN {is_object} THEN TRY(json_keys(c0)) END) AS key"
+    table = stream_lines(connection, lines, [0], "\n", chosen)
     keys = [str(key) for (key,) in table.relation.filter("key IS NOT NULL").aggregate("key", "key").fetchall()]
     table.check()
     return keys
 
 
-def _preserve_numbers(batch: pa.RecordBatch) -> pa.RecordBatch:
+def _read_objects(
+    lines: Lines, names: list[str], has_weights: bool, has_numbers: bool
+) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+    """Return the values of the keys, text in its normal form. The last key may have weights, as numbers or as text."""
+    import pyarrow as pa
+
+    number = len(names) - 1 if has_numbers else -1
+    types = [pa.float64() if column == number else pa.string() for column in range(len(names))]
+    schema = pa.schema([(f"c{column}", dtype) for column, dtype in enumerate(types)])
+    keys = [name.encode("utf-8", "surrogatepass") for name in names]
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        parse = cache(partial(_make_parser, schema, names, has_weights))
+        for block in lines.blocks():
+            rows, unusual, ends, text, known, numbers, places = split_objects(
+                block, keys, number, LONGEST_LINE, LONGEST_TEXT, DIGEST_LENGTH
+            )
+            bits = np.packbits(known[:, :rows], axis=1, bitorder="little")
+            columns = [
+                pa.Array.from_buffers(dtype, rows, [pa.py_buffer(part) for part in (bits[column], *data)])
+                for column, dtype in enumerate(types)
+                for data in [[numbers] if column == number else [ends[column], text[column, : ends[column, rows]]]]
+            ]
+            batch = pa.record_batch(columns, schema=schema)
+            if unusual:
+                data = [None, *map(pa.py_buffer, (ends[-1], text[-1, : ends[-1, unusual]]))]
+                parsed, behind = parse()(pa.Array.from_buffers(pa.string(), unusual, data), places[:unusual])
+                order = np.argsort(np.concatenate([2 * np.arange(rows) + 1, 2 * behind]), kind="stable")
+                batch = pa.concat_batches([batch, parsed]).take(pa.array(order))
+            yield batch
+
+    return schema, batches()
+
+
+def _make_parser(
+    schema: pa.Schema, names: list[str], has_weights: bool
+) -> Callable[[pa.Array, NDArray[np.int64]], tuple[pa.RecordBatch, NDArray[np.int64]]]:
+    """Return a function that has an engine of its own read lines, each by itself, and says behind how many rows."""
+    import pyarrow as pa
+
+    # As pointers, which can name any key. In a list they would be indices, so that only objects may come this far.
+    keys = ", ".join(quote_text("/" + name.replace("~", "~0").replace("/", "~1")) for name in names)
+    values = [shorten_varchar(f"extracted[{column + 1}]") for column in range(len(names))]
+    if has_weights:
+        weight = f"extracted[{len(names)}]"
+        values[-1] = parse_number(weight) if pa.types.is_floating(schema.types[-1]) else weight
+    chosen = ", ".join(f"{value} AS c{column}" for column, value in enumerate(values))
+    engine = connect()
+
+    def parse(lines: pa.Array, places: NDArray[np.int64]) -> tuple[pa.RecordBatch, NDArray[np.int64]]:
+        rows = engine.from_arrow(pa.table({"line": _preserve_numbers(lines), "place": places}))
+        # A text is no JSON if nothing can be extracted. Unnested, because the engine would otherwise look at the line
+        # again for every column.
+        rows = rows.project(f"unnest([TRY(json_extract_string(line, [{keys}]))]) AS extracted, place")
+        table = rows.filter("extracted IS NOT NULL").project(f"{chosen}, place").to_arrow_table().combine_chunks()
+        columns = [table.column(column).cast(dtype).combine_chunks() for column, dtype in enumerate(schema.types)]
+        return pa.record_batch(columns, schema=schema), table.column("place").to_numpy()
+
+    return parse
+
+
+def _preserve_numbers(lines: pa.Array) -> pa.Array:
     """Return the same lines, in which every number has a text of its own.
 
     The engine reads a number with a point or an exponent as a float. Where the shortest digits of this float are
@@ -82,14 +152,13 @@ def _preserve_numbers(batch: pa.RecordBatch) -> pa.RecordBatch:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    (lines,) = batch.columns
     if not _may_hold(np.frombuffer(lines.buffers()[2] or b"", np.uint8)):
-        return batch
+        return lines
     unusual = pc.match_substring_regex(lines, _UNUSUAL)
     if not pc.any(unusual).as_py():
-        return batch
+        return lines
     exact = [_TOKEN.sub(_write_exactly, line) for line in lines.filter(unusual).to_pylist()]
-    return pa.record_batch([pc.replace_with_mask(lines, unusual, pa.array(exact, pa.string()))], schema=batch.schema)
+    return pc.replace_with_mask(lines, unusual, pa.array(exact, pa.string()))
 
 
 def _may_hold(text: NDArray[np.uint8]) -> bool:
