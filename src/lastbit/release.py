@@ -28,7 +28,7 @@ from lastbit.output.numbers import Interval as Interval
 from lastbit.output.numbers import Multiples, are_numbers
 from lastbit.output.picture import Panel
 from lastbit.output.table import MOST_ROWS as MOST_ROWS
-from lastbit.output.table import PEOPLE, format_cells, html_section, is_name
+from lastbit.output.table import PEOPLE, format_cells, html_section, is_name, join_columns
 from lastbit.output.table import one_line as one_line
 from lastbit.output.table import text_table as text_table
 from lastbit.output.words import plural
@@ -96,7 +96,9 @@ class Release(Compared, ABC):
         return " ".join(sentences)
 
     def __str__(self) -> str:
-        return "\n".join([self.title, text_table(*self._cells()), *self._footnotes(), *self._of_whom()])
+        names, columns = self._text_columns()
+        table = join_columns([[name, *column] for name, column in zip(names, columns, strict=True)])
+        return "\n".join([self.title, table, *self._footnotes(), *self._of_whom()])
 
     def __repr__(self) -> str:
         return str(self)
@@ -241,9 +243,13 @@ class Release(Compared, ABC):
         return figure
 
     def _cells(self) -> tuple[list[str], list[list[str]]]:
+        names, columns = self._text_columns()
+        return names, [list(row) for row in zip(*columns, strict=True)]
+
+    def _text_columns(self) -> tuple[list[str], list[list[str]]]:
         columns, intervals = self._first_rows(MOST_ROWS)
         texts = format_cells(columns, intervals, whole=PEOPLE)
-        return [name.replace("_", " ") for name in columns], [list(row) for row in zip(*texts, strict=True)]
+        return [name.replace("_", " ") for name in columns], texts
 
     def _first_rows(
         self, most: int

@@ -64,8 +64,17 @@ def text_table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     item  gap
      flu   12
     """
-    columns = [_align(column) for column in zip(names, *rows, strict=True)]
-    return "\n".join(map("  ".join, zip(*columns, strict=True)))
+    return join_columns(list(zip(names, *rows, strict=True)))
+
+
+def join_columns(columns: Sequence[Sequence[str]]) -> str:
+    """Render a table for a terminal from its columns, each with its name before its cells.
+
+    >>> print(join_columns([["item", "flu"], ["gap", "12"]]))
+    item  gap
+     flu   12
+    """
+    return "\n".join(map("  ".join, zip(*map(_align, columns), strict=True)))
 
 
 def _align(cells: Sequence[str]) -> list[str]:

@@ -130,7 +130,7 @@ _FRAME_NAMES: Final = {"ahead of the next by": "gap", "above by": "above_by", "a
 
 
 def _without_nan(column: Sequence[Any]) -> Sequence[Any]:
-    if float not in set(map(type, column)) and not any(isinstance(cell, float) for cell in column):
+    if not any(issubclass(kind, float) for kind in set(map(type, column))):
         return column
     missing = [isinstance(cell, float) and cell != cell for cell in column]
     return [None if gone else cell for cell, gone in zip(column, missing, strict=True)] if any(missing) else column

@@ -17,6 +17,7 @@ import pytest
 import lastbit as lb
 from lastbit.data.per_unit import per_unit
 from lastbit.data.profiling import profile_units
+from lastbit.data.spark.columns import SparkColumns
 from lastbit.data.spark.integers import add_steps, average_steps, join_parts, sum_parts
 from lastbit.estimate.accuracy import laplace_accuracy
 from lastbit.mechanisms.top_k.spark_set import ready_set_selection
@@ -127,6 +128,52 @@ if has_java():
             assert found == (datetime.datetime.min, hour, datetime.datetime.max)
         finally:
             session.conf.set("spark.sql.session.timeZone", before)
+
+    @pytest.mark.filterwarnings("ignore")
+    def test_a_list_that_stands_in_the_plan_counts_as_one_that_is_a_table(
+        session: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Before Spark 4 short lists are a text in the plan."""
+        day, hour = datetime.date(2026, 3, 29), datetime.datetime(2026, 3, 29, 2, 30)
+        lists: dict[str, list[Any]] = {
+            "word": ["a", "", "é,'", "B"],
+            "whole": [3, -1, 7],
+            "real": [0.5, 0.0, -2.25],
+            "price": [Decimal("1.50"), Decimal(2)],
+            "day": [day, datetime.date(1, 1, 1)],
+            "hour": [hour, datetime.datetime(1969, 12, 31, 23, 59, 59, 999999)],
+            "answer": [True, False],
+        }
+        rows = [
+            (1, "a", 3, 0.5, Decimal("1.50"), day, hour, True),
+            (1, "", -1, -0.0, Decimal("2.00"), day, hour, True),
+            (2, "a", 3, float("nan"), None, None, None, None),
+            (2, "é,'", 9, -2.25, Decimal("9.99"), datetime.date(1, 1, 1), lists["hour"][1], False),
+            (None, "b", None, None, Decimal("1.50"), day, hour, True),
+        ]
+        types = (
+            "unit long, word string, whole long, real double, price decimal(9,2), day date, hour timestamp_ntz, "
+            "answer boolean"
+        )
+        frame = session.createDataFrame(rows, types)
+
+        def count_all() -> dict[str, list[Any]]:
+            return {
+                name: list(lb.count(frame, by=name, unit="unit", domain=items).values) for name, items in lists.items()
+            }
+
+        as_tables = count_all()
+        make = SparkColumns.__init__
+
+        def make_old(columns: SparkColumns, frame: Any) -> None:
+            make(columns, frame)
+            columns._takes_arrow = False
+
+        monkeypatch.setattr(SparkColumns, "__init__", make_old)
+        assert count_all() == as_tables
+        assert as_tables["word"] == [2, 1, 1, 0]
+        assert as_tables["real"] == [1, 1, 1]
+        assert as_tables["day"] == as_tables["hour"] == as_tables["answer"] == [1, 1]
 
     @pytest.mark.filterwarnings("ignore")
     def test_sums_and_products_that_nobody_listed(session: Any) -> None:

@@ -37,7 +37,10 @@ _MOST_LISTED: Final = 10**6
 """Items of a list go through the driver, whose usual memory is full with a few million."""
 
 _IN_PLAN: Final = 1_000
-"""Items that stand in the plan of a query as a text. A longer list is a table: a plan of so many fills the driver."""
+"""Items that stand in the plan of a query as a text before Spark 4, which takes a table as it is, without a job.
+
+A longer list is a table in any case: a plan of so many fills the driver.
+"""
 
 _NO_TIME: Final = "make_dt_interval(0, 0, 0, 0)"
 _PARTS: Final = ("DAY", "HOUR", "MINUTE", "SECOND")
@@ -48,6 +51,7 @@ class SparkColumns:
 
     def __init__(self, frame: Any) -> None:
         self._session = frame.sparkSession
+        self._takes_arrow = hasattr(frame, "toArrow")
         self._types = {field.name: field.dataType.simpleString() for field in frame.schema.fields}
 
     def column_type(self, name: str) -> ColumnType | None:
@@ -136,7 +140,7 @@ class SparkColumns:
         column_type, declared = self.column_type(name), self._types[name]
         assert column_type is not None  # noqa: S101
         texts = sql.item_texts(keys, column_type, 1000, _scale(declared))
-        if len(keys) > _IN_PLAN:
+        if len(keys) > _IN_PLAN or (keys and self._takes_arrow):
             domain = _upload_items(self._session, list(texts))
         else:
             items, positions = (f.split(f.lit(text), ",") for text in sql.join_items(texts))
