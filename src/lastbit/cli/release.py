@@ -20,10 +20,11 @@ from lastbit.errors import LastbitError, LedgerError, ParameterError, add_charge
 from lastbit.output.addresses import public_address
 from lastbit.output.data_files import csv_bytes, write_parquet
 from lastbit.questions.answer import Payer, answer
+from lastbit.questions.answer_view import AnswerView
 from lastbit.questions.output_types import PRINTED, prints_json
 from lastbit.questions.plan import Plan, make_plan
 from lastbit.questions.reading import read_column_names
-from lastbit.questions.rendering import UNREAD, AnswerView, check_presentation, read_account_after, render_answer
+from lastbit.questions.rendering import UNREAD, check_presentation, read_account_after, render_answer
 from lastbit.questions.report import account_line
 from lastbit.questions.row_units import settle_unit
 from lastbit.questions.within import buy_accuracy
