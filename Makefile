@@ -36,7 +36,7 @@ demo: $(BUILT) ## run examples/demo.py: needs the command only, and no Spark
 
 test: lint ## lint, then the tests and every example in the docstrings, README and docs
 	@echo "== tests"
-	@$(RUN) -m pytest -q -n 2 --dist loadgroup
+	@$(RUN) -m pytest -q -n 3 --dist loadgroup
 
 quick: lint ## lint, and the tests that take least: a minute, before each commit
 	@echo "== the fast tests"

@@ -5,6 +5,7 @@ What the machine lacks is said at the end of each run.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -29,14 +30,11 @@ def same_words(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """A worker takes a whole file, or a whole group: what its tests share is built once, and not by each worker."""
-    from xdist.scheduler import LoadGroupScheduling
+    """Give whole files and groups to workers, the longest first; in the long run each test by itself."""
+    from tests.schedule import FileScheduling
 
-    class ByFile(LoadGroupScheduling):
-        def _split_scope(self, nodeid: str) -> str:
-            return super()._split_scope(nodeid).partition("::")[0]
-
-    return ByFile(config, log) if config.getvalue("dist") == "loadgroup" else None
+    by_files = config.getvalue("dist") == "loadgroup" and "LASTBIT_FUZZ" not in os.environ
+    return FileScheduling(config, log) if by_files else None
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

@@ -62,7 +62,8 @@ from lastbit.mechanisms.sparse_vector.run import Run
 from lastbit.mechanisms.sparse_vector.standard import SparseVector
 from lastbit.mechanisms.tables.mechanism import Tables
 from lastbit.mechanisms.tables.release import ConsistentTables
-from lastbit.mechanisms.tables.table import ConsistentTable, TableTotal
+from lastbit.mechanisms.tables.table import ConsistentTable
+from lastbit.mechanisms.tables.total import TableTotal
 from lastbit.mechanisms.top_k.group_top_k import GroupSelections, GroupTopK
 from lastbit.mechanisms.top_k.measurements import MeasuredSet, MeasuredTopK
 from lastbit.mechanisms.top_k.noisy_max import Maximum, NoisyMax

@@ -220,7 +220,7 @@ def test_a_picture_that_fails_does_not_take_the_release_with_it(capsys: Any, mon
     def full(*_: Any, **__: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("lastbit.questions.rendering.AnswerView.plot", full)
+    monkeypatch.setattr("lastbit.questions.answer_view.AnswerView.plot", full)
     assert run(f"top {ROWS} -k 1 --epsilon 1 {PAID} --plot top.png --json") == 1
     shown = capsys.readouterr()
     assert json.loads(shown.out)["account"]["spent"] == 1

@@ -33,7 +33,6 @@ STAY_SMALL = {
     "ledger/history.py": "accounts.py would pass 300 lines",
     "ledger/write_ahead_log.py": "holds.py would pass 300 lines, and docs/decisions.md sends readers here",
     "questions/grammar.py": "the parts of a question belong to no face: newcomers look for the grammar by its name",
-    "questions/of_whom.py": "rendering.py is longer than 300 lines",
     "questions/output_types.py": "shared_options.py is longer than 300 lines, and types have files of their own",
 }
 """Files of under 60 lines that one other file imports, and why they do not join it."""

@@ -6,6 +6,8 @@ import re
 import tomllib
 from pathlib import Path
 
+from tests.schedule import LONGEST
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -38,3 +40,9 @@ def test_the_page_of_tests_names_every_folder() -> None:
     page = (ROOT / "tests/README.md").read_text(encoding="utf-8")
     folders = {path.parent.name for path in (ROOT / "tests").glob("*/test_*.py")}
     assert {name for name in folders if f"`{name}/" not in page} == set()
+
+
+def test_the_files_and_groups_that_start_first_are_there() -> None:
+    files = [path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("*.py") if path.name != "schedule.py"]
+    for name in LONGEST:
+        assert (ROOT / name).is_file() or any(f'xdist_group("{name}")' in text for text in files), name

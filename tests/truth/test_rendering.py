@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 import lastbit as lb
-from lastbit.questions.rendering import complete, describe_answer, render_answer
+from lastbit.questions.answer_report import complete, describe_answer
+from lastbit.questions.rendering import render_answer
 from tests.fixed_words import FixedWords
 from tests.truth.cases import CASES, Case
 from tests.truth.harness import FUZZ, Judge, Trial

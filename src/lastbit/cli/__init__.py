@@ -73,8 +73,8 @@ def _run(arguments: list[str], *, debug: bool) -> int:
             if message.startswith("Usage:"):  # no command was given: the message lists the commands
                 print(message, file=sys.stderr)
                 return USAGE
-            stop = "" if message.endswith((".", "?")) else "."  # a hint may be a question
-            return _say(f"{message}{stop} See: {command} --help", USAGE)
+            end = "" if message.endswith((".", "?")) else "."  # a hint may be a question
+            return _say(f"{message}{end} See: {command} --help", USAGE)
         # The message of an unexpected error may hold a private value: only the kind of error is shown.
         hint = "" if debug else " Run the command again with --debug to see where."
         if charged:

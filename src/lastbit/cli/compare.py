@@ -10,7 +10,7 @@ import typer
 from lastbit.cli.budget import check_text
 from lastbit.cli.words import GrammarCommand
 from lastbit.errors import ParameterError
-from lastbit.questions.output_types import PRINTED
+from lastbit.questions.output_types import prints_json
 
 File = Annotated[
     str | None, typer.Option(metavar="FILE", help="Write the comparison into this file too.", callback=check_text)
@@ -43,18 +43,17 @@ def compare_answers(
     no upper limit.
     """
     from lastbit.cli.files import check_outputs
-    from lastbit.cli.release import show_answer
+    from lastbit.cli.release import output_files, show_answer
     from lastbit.questions.compare import compare
 
-    paths = {"--html": html, "--plot": plot, "--csv": csv, "--parquet": parquet}
-    paths["--json"] = None if json == PRINTED else json
+    paths = output_files({"html": html, "plot": plot, "csv": csv, "parquet": parquet, "json": json})
     check_outputs(paths, [first, second])
     if way not in ("difference", "ratio", "percent"):
         raise ParameterError(f"--as must be difference, ratio or percent: got {way}. Nothing was compared.")
     view = compare(first, second, as_=way, of=of)  # type: ignore[arg-type]
     if title is not None:
         view = replace(view, report=replace(view.report, title=title, data={**view.report.data, "title": title}))
-    show_answer(view, json == PRINTED, paths)
+    show_answer(view, prints_json(json), paths)
 
 
 compare_answers.typer_class = GrammarCommand  # type: ignore[attr-defined]

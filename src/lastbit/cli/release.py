@@ -18,9 +18,10 @@ from lastbit.errors import LastbitError, LedgerError, ParameterError, add_charge
 from lastbit.output.addresses import public_address
 from lastbit.output.data_files import csv_bytes, write_parquet
 from lastbit.questions.answer import Payer, answer
+from lastbit.questions.answer_view import AnswerView
 from lastbit.questions.output_types import PRINTED, prints_json
 from lastbit.questions.reading import read_column_names
-from lastbit.questions.rendering import UNREAD, AnswerView, check_presentation, read_account_after, render_answer
+from lastbit.questions.rendering import UNREAD, check_presentation, read_account_after, render_answer
 from lastbit.questions.report import account_line
 from lastbit.questions.row_units import settle_unit
 from lastbit.questions.within import buy_accuracy
@@ -49,7 +50,7 @@ def run_request(request: Request) -> None:
     if request["plot"] is not None and not question.draws_numbers:
         name = request.kind.name
         raise ParameterError(f"--plot draws numbers, and {name} publishes items without a number. Leave it out.")
-    check_outputs(_output_files(request), inputs_of(request))
+    check_outputs(output_files(request.values), inputs_of(request))
     check_presentation(request)
     if request["dry_run"]:
         _show_dry_run(request)
@@ -80,12 +81,12 @@ def _show(request: Request, payer: Payer | None, published: Any, entry: Entry | 
     result = render_answer(request, payer, published, entry=entry)
     if payer is None:
         say(_NOT_CHARGED)
-    show_answer(result, prints_json(request["json"]), _output_files(request))
+    show_answer(result, prints_json(request["json"]), output_files(request.values))
 
 
-def _output_files(request: Request) -> dict[str, str | None]:
+def output_files(options: Mapping[str, Any]) -> dict[str, str | None]:
     """Return the files that are asked for, by their options. JSON that is printed is in none."""
-    return {f"--{name}": None if request[name] == PRINTED else request[name] for name in _FILES}
+    return {f"--{name}": None if options[name] == PRINTED else options[name] for name in _FILES}
 
 
 def show_answer(view: AnswerView, as_json: bool, paths: Mapping[str, str | None]) -> None:

@@ -18,11 +18,12 @@ from lastbit.ledger import chain
 from lastbit.output.data_files import plain_columns
 from lastbit.publication.rates import PublicRate
 from lastbit.publication.signature import is_signed
+from lastbit.questions.answer_view import AnswerView
 from lastbit.questions.column_facts import ColumnFacts
 from lastbit.questions.group_types import group_columns
 from lastbit.questions.kinds import find_kind
 from lastbit.questions.option import Option
-from lastbit.questions.rendering import AnswerView, render_answer
+from lastbit.questions.rendering import render_answer
 from lastbit.questions.request import Request
 from lastbit.questions.row_units import ROW, insist_on_rows, settle_unit
 from lastbit.questions.titles import title_of

@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from lastbit.errors import LastbitError, ParameterError
 from lastbit.publication.study import Problem, Study
+from lastbit.questions.answer_view import AnswerView
 from lastbit.questions.compare import compare
-from lastbit.questions.rendering import AnswerView
 from lastbit.questions.stored_answers import read_document
 
 _OF_AN_ANSWER: Final = ("title", "level", "value", "low", "high", "exact", "groups", "noun", "never_negative")

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
     from lastbit.publication.run import PublishedAnswers
-    from lastbit.questions.rendering import AnswerView
+    from lastbit.questions.answer_view import AnswerView
 
 REPORT: Final = "report.html"
 REGISTRY: Final = "deployment.yaml"

@@ -19,8 +19,9 @@ from lastbit.publication.pricing import Budget, Priced, Wish
 from lastbit.publication.questions import check_budget, parse_questions, people_of, price_questions
 from lastbit.publication.study import FORMATS, Problem, Study
 from lastbit.questions.answer import protects_of
+from lastbit.questions.answer_view import AnswerView
 from lastbit.questions.identity import identity_of
-from lastbit.questions.rendering import AnswerView, check_presentation
+from lastbit.questions.rendering import check_presentation
 
 if TYPE_CHECKING:
     from lastbit.ledger import Ledger

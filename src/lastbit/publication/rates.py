@@ -10,9 +10,9 @@ from typing import Any, Final
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import positive
 from lastbit.publication.study import Study
+from lastbit.questions.answer_view import AnswerView
 from lastbit.questions.group_types import group_names
 from lastbit.questions.rates import read_sizes
-from lastbit.questions.rendering import AnswerView
 from lastbit.questions.request import Request
 
 _KEYS: Final = frozenset(("table", "column", "per"))

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from lastbit.exact.numbers import number
 from lastbit.output.words import plural
-from lastbit.questions.rendering import AnswerView
+from lastbit.questions.answer_view import AnswerView
 from lastbit.questions.unit_types import find_protected
 
 _HEAD: Final = """\

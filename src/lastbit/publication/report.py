@@ -10,7 +10,7 @@ from lastbit.output.page import assemble_page
 from lastbit.output.table import html_table
 from lastbit.output.words import Words
 from lastbit.publication.meaning import explain_cost
-from lastbit.questions.rendering import AnswerView
+from lastbit.questions.answer_view import AnswerView
 from lastbit.questions.unit_types import describe_combination, find_protected, read_unit_names
 
 _STYLE: Final = """

@@ -15,9 +15,9 @@ from lastbit.ledger.entry import Charge
 from lastbit.ledger.identity import Identity
 from lastbit.mechanisms.mechanism import resolve_draw
 from lastbit.publication.pricing import Priced
+from lastbit.questions.answer_view import AnswerView
 from lastbit.questions.identity import identity_of
 from lastbit.questions.question import TABLE_ADJACENCY
-from lastbit.questions.rendering import AnswerView
 from lastbit.release import Release
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from lastbit.mechanisms.mechanism import resolve_draw
 from lastbit.publication.certificate import describe_publication
 from lastbit.publication.report import render_report
-from lastbit.questions.rendering import AnswerView
+from lastbit.questions.answer_view import AnswerView
 
 if TYPE_CHECKING:
     from lastbit.publication.pricing import Priced

@@ -41,7 +41,7 @@ from lastbit.publication.publication import hash_facts, plan_facts
 from lastbit.publication.rates import PublicRate
 from lastbit.publication.signature import fingerprint, is_signed, public_bytes, read_public_key
 from lastbit.publication.small_audits import audit_mechanisms
-from lastbit.questions.rendering import AnswerView
+from lastbit.questions.answer_view import AnswerView
 from lastbit.questions.request import Request
 from lastbit.release import Release
 

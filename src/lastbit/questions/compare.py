@@ -17,8 +17,9 @@ from lastbit.output.json_values import COMPARISON_SCHEMA
 from lastbit.output.numbers import Interval
 from lastbit.output.picture import Panel
 from lastbit.output.words import plural
+from lastbit.questions.answer_report import complete, describe_answer
+from lastbit.questions.answer_view import AnswerView
 from lastbit.questions.presentation import join_ends
-from lastbit.questions.rendering import AnswerView, complete, describe_answer
 from lastbit.questions.report import Report, format_percent
 from lastbit.questions.stored_answers import read_document
 

@@ -9,155 +9,43 @@ from typing import Final
 
 from lastbit.errors import ParameterError
 from lastbit.questions import streams
-from lastbit.questions.edge_types import EdgeLists
 from lastbit.questions.kind import Kind
-from lastbit.questions.list_types import PairOrAuto
-from lastbit.questions.number_types import BoundsByColumn, NumberColumns
+from lastbit.questions.kind_options import (
+    BINS,
+    BOUNDS_SHARE,
+    DIFFERENT,
+    EDGES_OF_COUNTS,
+    GROUP_OPTIONS,
+    IN_EACH,
+    K_OF_LIMIT,
+    NUMBERS_OF_SUMS,
+    OF_BINS,
+    QUANTILE_NUMBERS,
+    SET,
+    STEP_OF_ANSWERS,
+    WITH_NUMBERS,
+    K,
+)
 from lastbit.questions.old_words import respell_histogram, respell_measure, respell_top
 from lastbit.questions.option import REQUIRED, Option
 from lastbit.questions.shared_options import (
     AT,
-    BOUNDS,
     DELTA,
     DISCOVER,
-    DOMAIN,
     EDGES,
     GROUPS,
-    GROUPS_BY,
     ITEMS,
     LIMIT,
-    MISSING_GROUPS,
-    MOST_ITEMS,
     MOST_ROWS,
-    NUMBERS,
-    OF,
-    ONE_EACH,
     PAYMENT,
     PEOPLE_SHARE,
-    READING,
     ROWS,
     STEP,
     TABLE,
     THRESHOLD,
 )
 from lastbit.questions.summaries import SUMMARIES
-from lastbit.questions.value_types import Flag, Number, OneOf, Rule, Text
-from lastbit.questions.whole_number_types import WholeNumber
-
-_K: Final = Option("k", WholeNumber(most=2 * 10**7), "How many items.", 10)
-_K_OF_LIMIT: Final = Option("k", WholeNumber(), "As --limit.", server_help="As limit.")
-_SET: Final = (
-    Option("set", Flag(), "List the k items as a set, without ranks and gaps: it often finds more of them.", False),
-    Option(
-        "form",
-        OneOf("FORM", choices=("both", "left-out")),
-        "With --set: weigh a set by the best item left out and the worst one listed, or by the first alone.",
-        "both",
-    ),
-)
-_IN_EACH: Final = (
-    Option("in_each", Text("COLUMN"), "List the k items in each public group of this column: it needs a list too."),
-    replace(ONE_EACH, help="Each person counts in one item, or in one group of --in-each, picked at random."),
-)
-_NUMBERS: Final = Option(
-    "numbers", Flag(), "Measure each listed item too: half of the cost goes to its number and its interval.", False
-)
-_DIFFERENT: Final = Option(
-    "different",
-    Text("COLUMN"),
-    "Count the different values of this column that people have, each once. Say with --most-items how many one person "
-    "brings at most, in all groups together; or list the values with --domain.",
-)
-_STEP_OF_ANSWERS: Final = replace(
-    STEP,
-    help="The step between two answers. Without it the step follows from the bounds, or is 1 for a column of whole "
-    "numbers.",
-)
-_RANGE: Final = (
-    replace(
-        BOUNDS,
-        default=None,
-        help="The number of each person is clamped to this range. Leave it out where nobody knows the range.",
-        server_help="Numbers outside this range count as its nearer end. Leave it out where nobody knows the range.",
-    ),
-    Option(
-        "scale",
-        OneOf("SCALE", choices=("linear", "log")),
-        "linear: all answers are alike beforehand. log: each factor of two is. Without it: log where --bounds are "
-        "left out, linear else.",
-    ),
-)
-_QUANTILE_NUMBERS: Final = tuple(option for number in NUMBERS for option in (_RANGE if number is BOUNDS else (number,)))
-_BOUNDS_SHARE: Final = Option(
-    "bounds_share", Number(), "With --bounds auto: the share of the cost that chooses the bounds.", "1/4"
-)
-_NUMBERS_OF_SUMS: Final = (
-    *(
-        replace(
-            number,
-            type=BoundsByColumn(),
-            help="The number of each person is clamped to this range. auto: a share of the cost chooses it. Of several "
-            "columns each may have its own, as cost=0,5000.",
-            server_help=f"{BOUNDS.server_help} auto: a share of the cost chooses it.",
-        )
-        if number is BOUNDS
-        else replace(
-            number, type=NumberColumns(), help="The column of numbers. Several, as cost,stay, share one cost evenly."
-        )
-        if number is OF
-        else number
-        for number in NUMBERS
-    ),
-    _BOUNDS_SHARE,
-    Option("sd", Flag(), "The standard deviation too: 25% of the cost of the answer measures it.", False),
-)
-_GROUP_OPTIONS: Final = (
-    *READING,
-    replace(GROUPS_BY, help="The column that holds the groups. Repeat it for combinations."),
-    replace(
-        DOMAIN,
-        help="The public groups: a file with one per line, or 1..12, or a,b,c. Give one for each --by; or one CSV file "
-        "of combinations, whose header names the columns.",
-        server_help="The public groups: a list of them, or a range such as 1..12. With several columns, one for each; "
-        "or a list of combinations, each an object. The list must be public: it may not come from the table itself.",
-        labels=("Public groups",),
-    ),
-    ONE_EACH,
-    replace(MOST_ITEMS, help="One person counts in at most this many groups, picked at random. Without it: in all."),
-)
-_EDGES_OF_COUNTS: Final = replace(
-    EDGES,
-    type=EdgeLists(automatic=True),
-    help=f"{EDGES.help} age auto:10 says ten equal bins, whose bounds a share of the cost chooses.",
-    server_help=f'{EDGES.server_help} {{"age": "auto:10"}} says ten equal bins, whose bounds a share of the cost '
-    "chooses.",
-)
-_OF_BINS: Final = {
-    "missing": replace(MISSING_GROUPS, type=Rule("RULE", rules=("leave-out", "show", "bin", "lowest"))),
-    "edges": replace(
-        _EDGES_OF_COUNTS,
-        type=EdgeLists(unnamed=True, automatic=True),
-        help=f"{EDGES.help} Without a column: the edges of the column of --of.",
-    ),
-    "bounds": replace(
-        next(option for option in GROUPS if option.name == "bounds"),
-        type=PairOrAuto(),
-        help="The ends of the --bins, or of the periods. auto: a share of the cost chooses those of bins. Of sums, "
-        "each row's weight, and each person's total per item, is clamped to this range.",
-        server_help="The ends of the bins: numbers beyond are in the first bin or in the last. auto: a share of the "
-        "cost chooses them. Of sums, numbers outside this range count as its nearer end.",
-    ),
-}
-"""Options of groups that take more where bins are counted."""
-_BINS: Final = (
-    Option("of", Text("COLUMN"), "A column of numbers or dates to count by bins; or, with --by, the column to add up."),
-    Option("bins", WholeNumber(), "So many equal bins between the --bounds."),
-    Option(
-        "every",
-        OneOf("PERIOD", choices=("day", "week", "month", "year")),
-        "For dates: one bin for each day, week, month or year.",
-    ),
-)
+from lastbit.questions.value_types import Flag, Text
 
 _LISTED_ITEMS: Final = "visits.csv --by diagnosis --unit patient --domain diagnoses.txt"
 _SUMS: Final = f"{_LISTED_ITEMS} --of cost --bounds 0 1000"
@@ -187,7 +75,7 @@ def _make_top() -> Kind:
 
     return Kind(
         "top",
-        (*TABLE, *ITEMS, *PAYMENT, _K, _NUMBERS, *_IN_EACH, DISCOVER, DELTA, *_SET),
+        (*TABLE, *ITEMS, *PAYMENT, K, WITH_NUMBERS, *IN_EACH, DISCOVER, DELTA, *SET),
         selection.top,
         SUMMARIES["top"],
         (
@@ -212,7 +100,7 @@ def _make_above() -> Kind:
 
     return Kind(
         "above",
-        (*TABLE, *ITEMS, *PAYMENT, THRESHOLD, LIMIT, _K_OF_LIMIT, _NUMBERS),
+        (*TABLE, *ITEMS, *PAYMENT, THRESHOLD, LIMIT, K_OF_LIMIT, WITH_NUMBERS),
         selection.above,
         SUMMARIES["above"],
         (
@@ -232,7 +120,7 @@ def _make_choose() -> Kind:
             *TABLE,
             *ITEMS,
             *PAYMENT,
-            replace(_K, help="How many items, one after the other.", default=1),
+            replace(K, help="How many items, one after the other.", default=1),
             DISCOVER,
             replace(
                 DELTA,
@@ -257,7 +145,7 @@ def _make_measure() -> Kind:
 
     return Kind(
         "measure",
-        (*TABLE, *ITEMS, *PAYMENT, _K, *_SET),
+        (*TABLE, *ITEMS, *PAYMENT, K, *SET),
         selection.measure,
         SUMMARIES["measure"],
         (
@@ -276,12 +164,12 @@ def _make_histogram() -> Kind:
         "histogram",
         (
             *TABLE,
-            *(_OF_BINS.get(option.name, option) for option in GROUPS),
+            *(OF_BINS.get(option.name, option) for option in GROUPS),
             *PAYMENT,
             DISCOVER,
             DELTA,
-            *_BINS,
-            _BOUNDS_SHARE,
+            *BINS,
+            BOUNDS_SHARE,
         ),
         counts.histogram,
         SUMMARIES["histogram"],
@@ -305,12 +193,12 @@ def _make_count() -> Kind:
         "count",
         (
             *TABLE,
-            *(_EDGES_OF_COUNTS if option is EDGES else option for option in GROUPS),
+            *(EDGES_OF_COUNTS if option is EDGES else option for option in GROUPS),
             *PAYMENT,
-            replace(_BOUNDS_SHARE, help="With --edges COLUMN auto:10: the share of the cost that chooses the bounds."),
+            replace(BOUNDS_SHARE, help="With --edges COLUMN auto:10: the share of the cost that chooses the bounds."),
             Option("rows", Flag(), "Count rows instead of people; needs --most-rows.", False),
             MOST_ROWS,
-            _DIFFERENT,
+            DIFFERENT,
             DISCOVER,
             DELTA,
         ),
@@ -334,7 +222,7 @@ def _make_sum() -> Kind:
 
     return Kind(
         "sum",
-        (*TABLE, *PAYMENT, *_NUMBERS_OF_SUMS, STEP, *_GROUP_OPTIONS),
+        (*TABLE, *PAYMENT, *NUMBERS_OF_SUMS, STEP, *GROUP_OPTIONS),
         sums.sum_,
         SUMMARIES["sum"],
         (
@@ -350,7 +238,7 @@ def _make_mean() -> Kind:
 
     return Kind(
         "mean",
-        (*TABLE, *PAYMENT, *_NUMBERS_OF_SUMS, STEP, *_GROUP_OPTIONS),
+        (*TABLE, *PAYMENT, *NUMBERS_OF_SUMS, STEP, *GROUP_OPTIONS),
         sums.mean,
         SUMMARIES["mean"],
         (
@@ -382,7 +270,7 @@ def _make_share() -> Kind:
             replace(ROWS, help="The share of rows instead of people; needs --most-rows."),
             MOST_ROWS,
             PEOPLE_SHARE,
-            *_GROUP_OPTIONS,
+            *GROUP_OPTIONS,
         ),
         shares.share,
         SUMMARIES["share"],
@@ -399,7 +287,7 @@ def _make_median() -> Kind:
 
     return Kind(
         "median",
-        (*TABLE, *PAYMENT, *_QUANTILE_NUMBERS, _STEP_OF_ANSWERS, *_GROUP_OPTIONS),
+        (*TABLE, *PAYMENT, *QUANTILE_NUMBERS, STEP_OF_ANSWERS, *GROUP_OPTIONS),
         quantiles.median,
         SUMMARIES["median"],
         (
@@ -415,7 +303,7 @@ def _make_quantile() -> Kind:
 
     return Kind(
         "quantile",
-        (*TABLE, *PAYMENT, *_QUANTILE_NUMBERS, _STEP_OF_ANSWERS, *_GROUP_OPTIONS, AT),
+        (*TABLE, *PAYMENT, *QUANTILE_NUMBERS, STEP_OF_ANSWERS, *GROUP_OPTIONS, AT),
         quantiles.quantile,
         SUMMARIES["quantile"],
         (

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, Final
 from lastbit.errors import LedgerError, ParameterError
 from lastbit.exact.numbers import number
 from lastbit.questions.answer import Payer
+from lastbit.questions.answer_view import AnswerView
 from lastbit.questions.budget_words import describe_more
-from lastbit.questions.rendering import AnswerView, describe_price, release_time, render_answer
+from lastbit.questions.rendering import describe_price, release_time, render_answer
 from lastbit.questions.report import Report, account_data, account_line, format_value
 from lastbit.questions.titles import title_of
 from lastbit.questions.within import UNITS, price_accuracy

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from lastbit.errors import ParameterError
+from lastbit.questions.answer_view import AnswerView
 from lastbit.questions.domain import Domain
 from lastbit.questions.domains import Domains
 from lastbit.questions.group_types import READINGS
@@ -19,7 +20,6 @@ from lastbit.questions.kinds import find_kind
 from lastbit.questions.labels import label_of
 from lastbit.questions.list_types import TextList
 from lastbit.questions.option import Option
-from lastbit.questions.rendering import AnswerView
 from lastbit.questions.value_types import Flag, OneOf, describe
 from lastbit.questions.whole_number_types import WholeNumber
 from lastbit.questions.within import UNITS

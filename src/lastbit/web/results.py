@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from lastbit.errors import EntryNotFound, LastbitError, LedgerError
 from lastbit.output.data_files import csv_text
+from lastbit.questions.answer_view import AnswerView
 from lastbit.questions.identity import rebuild_request
-from lastbit.questions.rendering import AnswerView, release_time, render_answer
+from lastbit.questions.rendering import release_time, render_answer
 from lastbit.questions.report import Report
 from lastbit.release import Release
 from lastbit.web.display import apply_display

@@ -87,9 +87,9 @@ class DiscoveredHistogram(Discovered):
     def intervals(self, level: Number = "0.95") -> tuple[Interval, ...]:
         """Return a confidence interval for each item, as its two ends.
 
-        An item of the table is told with an interval that does not hold its true value with probability 1 - `level` at
-        most. Among the items told the share that fails is larger where values are near the threshold, because lucky
-        noise gets items told. Sums that were floored may lie `above` steps higher.
+        Of all items of the table, one is published with a wrong interval with probability 1 - `level` at most. Among
+        the published items more intervals fail where values are near the threshold, because lucky noise gets items
+        published. Sums that were floored may lie `above` steps higher.
         """
         return self.error_bars(level)["value"]
 

@@ -19,7 +19,8 @@ from lastbit.estimate.tables.reconstruction import Array, Reconstruction
 from lastbit.estimate.tables.scheme import Axes
 from lastbit.estimate.tables.whole_numbers import whole_tables
 from lastbit.exact.numbers import Number, probability
-from lastbit.mechanisms.tables.table import ConsistentTable, TableTotal, union_total
+from lastbit.mechanisms.tables.table import ConsistentTable
+from lastbit.mechanisms.tables.total import TableTotal, union_total
 from lastbit.output.picture import Panel
 from lastbit.output.table import html_section, text_table
 from lastbit.output.words import plural
