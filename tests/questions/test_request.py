@@ -11,6 +11,7 @@ import pytest
 
 import lastbit as lb
 from lastbit.questions.kinds import KINDS
+from lastbit.questions.option import OWNER
 from tests import processes
 
 QUOTED = '"a, b"'
@@ -76,3 +77,24 @@ def test_ask_refuses_what_is_for_the_command_only() -> None:
         lb.ask("count", "visits.csv", unit="patient", epsilon=1, json=True)
     with pytest.raises(lb.ParameterError, match="there is no question 'guess'"):
         lb.ask("guess", "visits.csv")
+
+
+def test_nobody_who_asks_changes_what_the_owner_set() -> None:
+    """Also where a face could set the option otherwise."""
+    for face in ("service", "page", "python", "command"):
+        asked = KINDS["top"].parse(
+            {"source": "v.csv", "unit": "patient", "by": "item", "domain": ["a"], "k": 5, "epsilon": 1} if face in OWNER
+            else {"by": "item", "domain": ["a"], "k": 5, "epsilon": 1},
+            face,
+            fixed={"k": 3, "level": "0.9"} if face in OWNER
+            else {"k": 3, "level": "0.9", "source": "v.csv", "unit": "patient"},
+        )  # fmt: skip
+        assert (asked["k"], asked["level"]) == (3, "0.9")
+
+
+def test_a_question_has_one_cost() -> None:
+    asked: dict[str, Any] = {"source": "v.csv", "unit": "patient"}
+    for costs in ({}, {"epsilon": 1, "rho": 1}, {"epsilon": 1, "within": 5}, {"rho": 1, "within": 5}):
+        with pytest.raises(lb.ParameterError, match="exactly one of --epsilon, --rho and --within must be given"):
+            _ = KINDS["count"].parse({**asked, **costs}).question
+    assert KINDS["count"].parse({**asked, "rho": 1}).cost == {"rho": "1"}
