@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import lastbit as lb
+from lastbit.questions.identity import identity_of
 from lastbit.questions.kinds import KINDS
 from lastbit.questions.option import OWNER
 from tests import processes
@@ -98,3 +99,24 @@ def test_a_question_has_one_cost() -> None:
         with pytest.raises(lb.ParameterError, match="exactly one of --epsilon, --rho and --within must be given"):
             _ = KINDS["count"].parse({**asked, **costs}).question
     assert KINDS["count"].parse({**asked, "rho": 1}).cost == {"rho": "1"}
+
+
+def test_a_table_is_the_same_from_every_folder_and_through_every_link(tmp_path: Path, monkeypatch: Any) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "v.csv").write_text("patient\n1\n")
+    (tmp_path / "link.csv").symlink_to(tmp_path / "data" / "v.csv")
+    (tmp_path / "folder").symlink_to(tmp_path / "data")
+    monkeypatch.chdir(tmp_path)
+    names = [
+        "data/v.csv",
+        str(tmp_path / "data/v.csv"),
+        "./data/../data/v.csv",
+        "link.csv",
+        "folder/v.csv",
+        "other.csv",
+    ]
+    *same, other = (
+        identity_of(KINDS["count"].parse({"source": name, "unit": "patient", "epsilon": 1})) for name in names
+    )
+    assert all(each == same[0] for each in same)
+    assert other != same[0]
