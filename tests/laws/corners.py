@@ -121,7 +121,12 @@ def select_and_measure_two(corner: Corner) -> Instance:
     """Two of so many, or both of two."""
     among, monotone = corner["among"], corner["monotone"]
     built = lb.SelectAndMeasure(
-        k=2, **price(corner["currency"], 4 * among), monotone=monotone, selection=corner["selection"]
+        k=2,
+        sensitivity=1,
+        resolution=1,
+        monotone=monotone,
+        selection=corner["selection"],
+        **price(corner["currency"], 4 * among),
     )
     other = [1, 1, 0 if monotone else -1][:among]
     return Instance(built, [0] * among, other, "1/20", tight=False)
