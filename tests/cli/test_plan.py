@@ -42,6 +42,26 @@ def test_a_plan_that_the_budget_refuses_charges_nothing(tmp_path: Any) -> None:
         assert planned.data["left_after"] == ({"epsilon": 0} if allowed else None)
 
 
+def test_a_plan_costs_nothing_where_the_books_are_asked_for_what_they_have(tmp_path: Any) -> None:
+    lb.Ledger(tmp_path / "budget.db").create("clinic", epsilon=3)
+    (tmp_path / "v.csv").write_text("patient\n1\n2\n")
+    paid = {"unit": "patient", "ledger": str(tmp_path / "budget.db"), "dataset": "clinic", "epsilon": "1/2"}
+    lb.ask("count", str(tmp_path / "v.csv"), **paid)
+    for reuse, charged in ((False, Fraction(1, 2)), (True, 0)):
+        planned = make_plan(KINDS["count"].parse({**paid, "source": str(tmp_path / "v.csv"), "reuse": reuse}))
+        assert planned.previous_entry is not None
+        assert planned.data["charged"] == charged
+        assert ("reused" in planned.data) is reuse
+        assert describe_plan(planned)["charged"] == Fraction(1, 2)  # a key of the service pays anew
+
+
+@pytest.mark.parametrize("people", [20, 5000])
+def test_made_up_values_are_of_as_many_people_as_the_plan_speaks_of(people: int) -> None:
+    planned = make_plan(KINDS["count"].parse({"source": "v.csv", "unit": "patient", "epsilon": 20}), units=people)
+    (count,) = planned.sample().report.table["value"]
+    assert abs(count - people) < 10
+
+
 class Quiet:
     """A draw whose noise is zero: then a release is the truth, and its interval lies around it."""
 

@@ -117,14 +117,19 @@ def select_and_measure(corner: Corner) -> Instance:
     return Instance(built, [0, 0], other, tolerance, tight=few and not monotone)
 
 
-def select_and_measure_several(corner: Corner) -> Instance:
-    """Two of three, or all of them."""
-    k, monotone = corner["k"], corner["monotone"]
+def select_and_measure_two(corner: Corner) -> Instance:
+    """Two of so many, or both of two."""
+    among, monotone = corner["among"], corner["monotone"]
     built = lb.SelectAndMeasure(
-        k=k, **price(corner["currency"], 4 * k), monotone=monotone, selection=corner["selection"]
+        k=2,
+        sensitivity=1,
+        resolution=1,
+        monotone=monotone,
+        selection=corner["selection"],
+        **price(corner["currency"], 4 * among),
     )
-    other = [1] * k + [0 if monotone else -1] * (3 - k)
-    return Instance(built, [0] * 3, other, "1/20", tight=False)
+    other = [1, 1, 0 if monotone else -1][:among]
+    return Instance(built, [0] * among, other, "1/20", tight=False)
 
 
 def sparse_vector(corner: Corner) -> Instance:
@@ -132,8 +137,7 @@ def sparse_vector(corner: Corner) -> Instance:
     built = lb.SparseVector(
         threshold=0, limit=corner["k"], **price(corner["currency"], 4), **scale(corner), monotone=monotone, gaps=False
     )
-    other = [reach, *[0 if monotone else -reach] * (1 if corner["k"] < 3 else 2)]
-    return Instance(built, [0] * len(other), other, "1/50", tight=False)
+    return Instance(built, [0, 0], [reach, 0 if monotone else -reach], "1/50", tight=False)
 
 
 def measured_above(corner: Corner) -> Instance:
@@ -151,8 +155,7 @@ def adaptive_sparse_vector(corner: Corner) -> Instance:
     built = lb.AdaptiveSparseVector(
         threshold=0, limit=corner["k"], sigma=0, **price(corner["currency"], 16), **scale(corner), monotone=monotone,
     )  # fmt: skip
-    other = [reach, *[0 if monotone else -reach] * (1 if corner["k"] < 3 else 2)]
-    return Instance(built, [0] * len(other), other, "1/20", tight=False)
+    return Instance(built, [0, 0], [reach, 0 if monotone else -reach], "1/20", tight=False)
 
 
 def automatic_bounds(corner: Corner) -> Instance:
@@ -277,14 +280,14 @@ def group_means(corner: Corner) -> Instance:
 
 def group_top_k(corner: Corner) -> Instance:
     """One person comes into as many groups as the bound says."""
-    bound, monotone, other, k = corner["bound"], corner["monotone"], corner["other"], corner["k"]
+    bound, monotone, other = corner["bound"], corner["monotone"], corner["other"]
     names = "abc"[:bound]
     built = lb.GroupTopK(
-        groups=[*names], k=k, resolution=Fraction(1, corner["factor"]), monotone=monotone,
-        **price(corner["currency"], 12 * k * corner["factor"]),
+        groups=[*names], k=1, resolution=Fraction(1, corner["factor"]), monotone=monotone,
+        **price(corner["currency"], 12 * corner["factor"]),
     )  # fmt: skip
     after = [1, other if monotone else -other]
-    tight = k == 1 and other == 0 and monotone and corner["currency"] != "rho" and corner["factor"] == 1
+    tight = other == 0 and monotone and corner["currency"] != "rho" and corner["factor"] == 1
     return Instance(built, dict.fromkeys(names, (0, 0)), dict.fromkeys(names, after), "1/1000", tight=tight)
 
 
@@ -319,13 +322,13 @@ CASES: dict[str, tuple[Callable[[Corner], Instance], Mapping[str, Sequence[Any]]
     "NoisyMax": (noisy_max, SMALL),
     "NoisyTopK": (top_k, {**SMALL, "k": (1, 2, 3)}),
     "SelectAndMeasure": (select_and_measure, {**SMALL, "selection": ("noise", "set")}),
-    "SelectAndMeasure, several": (
-        select_and_measure_several,
-        {"currency": CURRENCY, "k": (2, 3), "monotone": (False, True), "selection": ("noise", "set")},
+    "SelectAndMeasure, two": (
+        select_and_measure_two,
+        {"currency": CURRENCY, "among": (2, 3), "monotone": (False, True), "selection": ("noise", "set")},
     ),
-    "SparseVector": (sparse_vector, {**SMALL, "k": (1, 2, 3)}),
+    "SparseVector": (sparse_vector, {**SMALL, "k": (1, 2)}),
     "SparseVector, measured": (measured_above, {**SMALL, "measure": ("1/2", "1/4"), "up": (False, True)}),
-    "AdaptiveSparseVector": (adaptive_sparse_vector, {**SMALL, "k": (1, 2, 3)}),
+    "AdaptiveSparseVector": (adaptive_sparse_vector, {**SMALL, "k": (1, 2)}),
     "AutomaticBounds": (automatic_bounds, {**BOUNDED, "sides": (1, 2)}),
     "Parts": (parts, {"currency": CURRENCY, "reach": (1, 2), "factor": (1, 2), "parts": (1, 2, 3)}),
     "Quantile": (quantile, {**BOUNDED, "scale": ("linear", "log")}),
@@ -333,14 +336,7 @@ CASES: dict[str, tuple[Callable[[Corner], Instance], Mapping[str, Sequence[Any]]
     "GroupQuantiles": (group_quantiles, {**BOUNDED, "bound": (1, 2, 3), "factor": (1, 2)}),
     "GroupTopK": (
         group_top_k,
-        {
-            "currency": CURRENCY,
-            "bound": (1, 2, 3),
-            "other": (0, 1),
-            "factor": (1, 2),
-            "monotone": (False, True),
-            "k": (1, 2),
-        },
+        {"currency": CURRENCY, "bound": (1, 2, 3), "other": (0, 1), "factor": (1, 2), "monotone": (False, True)},
     ),
     "GroupTopK, measured": (measured_group_top_k, {"currency": CURRENCY, "bound": (1, 2), "reach": (1, 2)}),
     "DiscoverRanking": (discover_ranking, {**GRID, "bound": (1, 2, None), "k": (1, 2, 3)}),

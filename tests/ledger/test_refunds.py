@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 import lastbit as lb
-from lastbit.ledger import store
+from lastbit.ledger import Account, store
 from lastbit.ledger.chain import digest, seal
 from lastbit.ledger.tables import ACCOUNTS, ENTRIES
+from lastbit.privacy.cost import Cost
 from tests.ledger.test_currencies import KINDS
 from tests.ledger.test_verify import change
 
@@ -291,3 +292,24 @@ def test_no_adversary_who_closes_runs_beats_an_account_of_epsilon() -> None:
                 left = F(2) ** int(after.remaining)  # the odds of the best randomized response for it
                 worst = max(worst, F(law.mass(transcript, near) / law.mass(transcript, other)) * left)
     assert worst == 2**3
+
+
+def test_no_account_gives_back_more_than_was_spent_of_it() -> None:
+    account = Account.with_limit("clinic", epsilon=1).charged(Cost.of("1/4"))
+    assert account.refunded(Fraction(1, 4)).spent == 0
+    for amount in (Fraction(0), Fraction(-1, 4), Fraction(1, 4) + Fraction(1, 10**9), Fraction(1)):
+        with pytest.raises(lb.LedgerError, match="nothing to give back"):
+            account.refunded(amount)
+    for other in ({"rho": 1}, {"epsilon": 1, "delta": "1e-6"}):
+        paid = Account.with_limit("clinic", **other).charged(Cost.zcdp("1/100"))
+        with pytest.raises(lb.LedgerError, match="nothing to give back"):
+            paid.refunded(Fraction(1, 100))
+
+
+def test_no_limit_is_lowered() -> None:
+    for currency in ("epsilon", "rho"):
+        account = Account.with_limit("clinic", **{currency: 3})
+        assert account.with_higher_limit(**{currency: 4}).limit == 4
+        for limit in (3, 2, "1/2"):
+            with pytest.raises(lb.LedgerError, match="the new one must be above that"):
+                account.with_higher_limit(**{currency: limit})

@@ -174,3 +174,11 @@ def test_a_draw_of_ones_own_is_asked_in_the_same_order() -> None:
     draw: Draw = Watching(lb.Tape([5] * 20))
     lb.SubsetTopK(k=2, epsilon=1).release([3, 2, 1, 0], draw)
     assert asked == ["layer", ("subset", (4, 2))]
+
+
+@pytest.mark.parametrize("form", ["both", "left-out"])
+def test_a_margin_of_floored_numbers_is_added_to_what_a_set_promises(form: str) -> None:
+    mechanism = lb.SubsetTopK(k=3, epsilon=1, form=form, resolution="1/4")
+    for promise in (mechanism.accuracy, mechanism.lead):
+        for margin in (0, "1/4", 7):
+            assert promise(50, margin=margin) == promise(50) + Fraction(margin)

@@ -73,3 +73,16 @@ def test_a_question_costs_its_price_at_most(name: str, currency: str) -> None:
     for price in (Fraction(1, 1000), Fraction(1, 7)):
         cost = at_price(budget, wish(name), price, None, 1000).question.mechanism.cost
         assert (cost.rho if currency == "rho" else cost.epsilon) <= price
+
+
+@pytest.mark.parametrize("typed", [{"epsilon": 3}, {"rho": 1}])
+@pytest.mark.parametrize("units", [2, 5])
+def test_a_person_with_several_units_costs_the_price_and_hardly_less(typed: dict, units: int) -> None:
+    budget, price = Budget.of(typed), Fraction(1, 2)
+    days = {"source": "v.csv", "unit": ["user", "day"], "most_units": units, "epsilon": 1}
+    asked = Wish("days", KINDS["count"].parse(days), Fraction(1))
+    cost = at_price(budget, asked, price, None, 1000).question.mechanism.cost
+    paid = cost.rho if budget.currency == "rho" else cost.epsilon
+    assert Fraction(9, 10) * price < paid <= price
+    with pytest.raises(lb.ParameterError, match="most_units goes with groups that are listed"):
+        at_price(budget, asked, price, Fraction(1, 10**6), 1000)

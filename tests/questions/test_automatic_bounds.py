@@ -14,7 +14,7 @@ from lastbit import cli
 from lastbit.data.numbers import Numbers
 from lastbit.errors import ParameterError
 from lastbit.mechanisms.parts import Parts
-from lastbit.questions.automatic_bounds import AutomaticNumbers, widen
+from lastbit.questions.automatic_bounds import AutomaticNumbers, describe_ends, widen
 from lastbit.questions.kinds import KINDS
 from lastbit.values.contribution_bound import one_key
 
@@ -159,3 +159,12 @@ def test_people_beyond_chosen_bounds_are_on_one_side_each() -> None:
         near = numbers.clamp_to((Fraction(bounds[0]), Fraction(bounds[1])))
         assert near.clamped_people.values.tolist() == clamped
         assert list(near.keep_first(2).group_sums(2).values) == sums
+
+
+def test_nobody_knows_who_is_beyond_the_end_of_the_list() -> None:
+    request = KINDS["sum"].parse({"source": "v.csv", "unit": "p", "of": "cost", "bounds": "auto", "epsilon": 1})
+    chooser = lb.AutomaticBounds(choices=[1, 2, 5], epsilon=1)
+    for low, high, ends in ((0, 2, False), (-2, 2, False), (0, 5, True), (-5, 1, True)):
+        said = describe_ends(chooser, (Fraction(low), Fraction(high)), request, one_number=True)
+        assert ("which ends there: any number of people may be beyond." in said) is ends
+        assert ("with probability 95% at most" in said) is not ends

@@ -51,7 +51,7 @@ def test_the_noise_is_that_of_one_group(groups: dict[str, Any], bound: dict[str,
 def test_a_column_of_rows_among_the_groups_changes_nothing(groups: dict[str, Any]) -> None:
     request = parse("count", **groups)
     assert sensitivity(request) == request.items.size > 1
-    assert request.items.most_counted is None
+    assert request.items.item_limit is None
 
 
 @pytest.mark.parametrize("kind", ["mean", "sum", "median", "share"])
@@ -118,7 +118,7 @@ def test_the_answer_says_why() -> None:
 
 
 def test_an_expression_of_one_row_makes_no_group_of_a_person() -> None:
-    assert parse("count", let={"dear": "cost > 9"}, by={"dear": ["true", "false"]}).items.most_counted is None
+    assert parse("count", let={"dear": "cost > 9"}, by={"dear": ["true", "false"]}).items.item_limit is None
 
 
 def test_rows_of_many_people_are_refused_as_before() -> None:

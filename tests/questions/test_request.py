@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 import lastbit as lb
+from lastbit.questions.identity import identity_of
 from lastbit.questions.kinds import KINDS
+from lastbit.questions.option import OWNER
 from tests import processes
 
 QUOTED = '"a, b"'
@@ -76,3 +78,45 @@ def test_ask_refuses_what_is_for_the_command_only() -> None:
         lb.ask("count", "visits.csv", unit="patient", epsilon=1, json=True)
     with pytest.raises(lb.ParameterError, match="there is no question 'guess'"):
         lb.ask("guess", "visits.csv")
+
+
+def test_nobody_who_asks_changes_what_the_owner_set() -> None:
+    """Also where a face could set the option otherwise."""
+    for face in ("service", "page", "python", "command"):
+        asked = KINDS["top"].parse(
+            {"source": "v.csv", "unit": "patient", "by": "item", "domain": ["a"], "k": 5, "epsilon": 1} if face in OWNER
+            else {"by": "item", "domain": ["a"], "k": 5, "epsilon": 1},
+            face,
+            fixed={"k": 3, "level": "0.9"} if face in OWNER
+            else {"k": 3, "level": "0.9", "source": "v.csv", "unit": "patient"},
+        )  # fmt: skip
+        assert (asked["k"], asked["level"]) == (3, "0.9")
+
+
+def test_a_question_has_one_cost() -> None:
+    asked: dict[str, Any] = {"source": "v.csv", "unit": "patient"}
+    for costs in ({}, {"epsilon": 1, "rho": 1}, {"epsilon": 1, "within": 5}, {"rho": 1, "within": 5}):
+        with pytest.raises(lb.ParameterError, match="exactly one of --epsilon, --rho and --within must be given"):
+            _ = KINDS["count"].parse({**asked, **costs}).question
+    assert KINDS["count"].parse({**asked, "rho": 1}).cost == {"rho": "1"}
+
+
+def test_a_table_is_the_same_from_every_folder_and_through_every_link(tmp_path: Path, monkeypatch: Any) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "v.csv").write_text("patient\n1\n")
+    (tmp_path / "link.csv").symlink_to(tmp_path / "data" / "v.csv")
+    (tmp_path / "folder").symlink_to(tmp_path / "data")
+    monkeypatch.chdir(tmp_path)
+    names = [
+        "data/v.csv",
+        str(tmp_path / "data/v.csv"),
+        "./data/../data/v.csv",
+        "link.csv",
+        "folder/v.csv",
+        "other.csv",
+    ]
+    *same, other = (
+        identity_of(KINDS["count"].parse({"source": name, "unit": "patient", "epsilon": 1})) for name in names
+    )
+    assert all(each == same[0] for each in same)
+    assert other != same[0]

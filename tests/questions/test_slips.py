@@ -13,6 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import lastbit as lb
+from lastbit.questions.answer import Payer
+from lastbit.questions.kinds import KINDS
 
 COLUMNS = {"patient": ["a", "b", "b"], "cost": ["5", "6", "x"], "age": [20, 30, 40]}
 NUMBERS: dict[str, Any] = {"unit": "patient", "bounds": (0, 10), "epsilon": 1}
@@ -93,3 +95,38 @@ def test_an_account_pays_for_a_table_of_another_name_only_when_told_to(tmp_path:
     ask("june.csv")
     ask("may.csv")
     assert lb.Ledger(books).account("clinic").spent == 4
+
+
+def test_whoever_asks_a_server_cannot_choose_its_table(tmp_path: Path) -> None:
+    """Its owner has named the table once for all, so that nobody else is told to say it again."""
+    books = str(tmp_path / "books.db")
+    lb.Ledger(books).create("clinic", epsilon=10)
+    tmp_path.joinpath("may.csv").write_text("patient\na\nb\n")
+    paid = {"unit": "patient", "ledger": books, "dataset": "clinic"}
+    lb.ask("count", tmp_path / "may.csv", epsilon=1, **paid)
+    june = {**paid, "source": str(tmp_path / "june.csv")}
+    for face, refused in (("command", True), ("python", True), ("service", False), ("page", False)):
+        if refused:
+            request = KINDS["count"].parse({**june, "epsilon": 1}, face)
+        else:
+            request = KINDS["count"].parse({"epsilon": 1}, face, fixed=june)
+        payer = Payer.of(request)
+        assert payer is not None
+        if refused:
+            with pytest.raises(lb.ParameterError, match="has only paid for tables of other names"):
+                payer.check_table(request)
+        else:
+            payer.check_table(request)
+
+
+def test_a_table_that_is_joined_is_not_the_ledger(tmp_path: Path) -> None:
+    tmp_path.joinpath("v.csv").write_text("patient,zip\na,1\n")
+    books = tmp_path / "books.db"
+    lb.Ledger(books).create("clinic", epsilon=10)
+    asked = {"source": str(tmp_path / "v.csv"), "unit": "patient", "epsilon": 1, "on": "zip"}
+    for source, joined in ((tmp_path / "v.csv", books), (books, tmp_path / "v.csv")):
+        request = KINDS["count"].parse(
+            {**asked, "source": str(source), "join": str(joined), "ledger": str(books), "dataset": "clinic"}
+        )
+        with pytest.raises(lb.ParameterError, match="--ledger must be a file of its own"):
+            Payer.of(request)

@@ -108,7 +108,7 @@ class GroupNumbers:
         """The options of groups that a reading takes."""
         if not self.items.by:
             return {}
-        limit = None if self._of_rows or self.request.rows.unit is None else self.items.most_counted
+        limit = None if self._of_rows or self.request.rows.unit is None else self.items.item_limit
         return {"by": self.items.by, "domains": self.items.domains, "most_items": limit}
 
     @cached_property

@@ -123,7 +123,7 @@ class ItemOptions:
         return bool(self.by) and self.columns_of_person.issuperset(self.by)
 
     @property
-    def most_counted(self) -> int | None:
+    def item_limit(self) -> int | None:
         """How many items a unit counts in, as it is typed or because it has one; None for all."""
         return 1 if self.each_in_one else self.most_items
 
@@ -246,7 +246,7 @@ class ItemOptions:
         """Return how one unit moves the numbers of items that nobody listed, as mechanisms take it."""
         parameters = self.mechanism_parameters
         # Without units one row is protected, which is in one item.
-        most = 1 if unit is None and self.counts is None else self.most_counted
+        most = 1 if unit is None and self.counts is None else self.item_limit
         if not parameters["monotone"]:
             if self.counts is not None:
                 raise ParameterError(
@@ -344,7 +344,7 @@ class ItemOptions:
         from lastbit.questions import samples
 
         return samples.make_counts(
-            units, self.names, self.bounds, **self.mechanism_parameters, most_items=self.most_counted
+            units, self.names, self.bounds, **self.mechanism_parameters, most_items=self.item_limit
         )
 
     @property

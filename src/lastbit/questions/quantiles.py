@@ -87,7 +87,7 @@ def _ask_quantiles(request: Request, at: tuple[str, ...]) -> Question:
     if rows.unit is not None and rule == "row":
         most = request["most_rows"]
     elif rows.unit is not None and groups is not None:
-        most = min(groups.most_counted or groups.highest or groups.size, groups.size)
+        most = min(groups.item_limit or groups.highest or groups.size, groups.size)
     if most is None:
         raise ParameterError(
             "--per row needs --most-rows, the number of rows of one person that count: --most-rows 10."
@@ -171,7 +171,7 @@ def _ask_quantiles(request: Request, at: tuple[str, ...]) -> Question:
 
     grouping: dict[str, Any] = {}
     if groups is not None:
-        limit = groups.most_counted if rule != "row" and rows.unit is not None else None
+        limit = groups.item_limit if rule != "row" and rows.unit is not None else None
         grouping = {"by": groups.by, "domains": groups.domains, "most_items": limit}
     if bounds is None:
         grouping["resolution"] = request["resolution"]

@@ -261,7 +261,7 @@ def _count(table: Any, rows: RowOptions, items: ItemOptions, domain: Any) -> Any
         bounds=items.bounds,
         resolution=items.step(),
         missing=items.missing_weight,
-        most_items=items.most_counted,
+        most_items=items.item_limit,
     )
 
 

@@ -101,7 +101,7 @@ def ancestors(process: int) -> list[int]:
 
 def draw_slowly(log: str) -> None:
     """Note each attempt at drawing when it ends, and let the first attempt of one task take longer than the second."""
-    quick = spark.keyed_draws
+    quick = spark.make_keyed_draws
 
     def slow_draws(draw: Any) -> Any:
         draws = quick(draw)
@@ -118,7 +118,7 @@ def draw_slowly(log: str) -> None:
 
         return of_batch
 
-    spark.keyed_draws = slow_draws
+    spark.make_keyed_draws = slow_draws
 
 
 def main(folder: str, kill: bool) -> None:

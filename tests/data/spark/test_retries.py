@@ -19,7 +19,9 @@ from lastbit.data.long_texts import shorten_text
 from lastbit.data.per_unit import per_unit
 from lastbit.data.spark import columns, integers
 from lastbit.data.spark import per_unit as spark_numbers
+from lastbit.mechanisms.discover import spark
 from tests import processes
+from tests.data.spark import cluster
 from tests.machine import has_java
 
 pytestmark = [pytest.mark.xdist_group("spark"), pytest.mark.filterwarnings("ignore")]
@@ -32,6 +34,14 @@ def same_words() -> None:
 
 def rows_of(frame: Any) -> list[Any]:
     return sorted(tuple(row) for row in frame.collect())
+
+
+def test_the_cluster_slows_the_draws_that_a_release_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The cluster itself runs in `make fuzz` only, where nobody would see soon that a name has changed."""
+    quick = spark.make_keyed_draws
+    monkeypatch.setattr(spark, "make_keyed_draws", quick)  # put back after the test
+    cluster.draw_slowly(str(tmp_path / "attempts"))
+    assert spark.make_keyed_draws is not quick
 
 
 if has_java():
