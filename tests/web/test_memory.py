@@ -77,8 +77,10 @@ def test_lists_that_wait_to_be_confirmed_are_bounded(desk: Desk) -> None:
 def test_work_that_waits_is_bounded() -> None:
     jobs, go = Jobs(), threading.Event()
     started = [jobs.start(str(place), lambda job: int(go.wait(600))) for place in range(100)]
-    with pytest.raises(TooManyJobs, match=r"nothing was charged\."):
-        jobs.start("one more", lambda job: 1)
-    assert jobs.start("99", lambda job: 2) is started[99]
-    go.set()
-    jobs.close()
+    try:
+        with pytest.raises(TooManyJobs, match=r"nothing was charged\."):
+            jobs.start("one more", lambda job: 1)
+        assert jobs.start("99", lambda job: 2) is started[99]
+    finally:
+        go.set()  # or their threads are waited for
+        jobs.close()
