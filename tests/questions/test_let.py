@@ -94,7 +94,7 @@ def test_several_tables_and_tables_of_libraries(visits: Any) -> None:
         assert list(answer.to_frame()["value"]) == [1, 1, 2, 1]
     assert "What regions.csv holds is public" in str(answers[0])
     assert "What the joined table holds is public" in str(answers[1])
-    assert "meets each of their rows in the joined table; of more than 1,000,000 such pairs" in str(answers[1])
+    assert "meets each of their rows in the joined table, and counts once for each of them, in sums" in str(answers[1])
     rows = lb.ask("count", visits, join=drugs, on="patient", rows=True, most_rows=5, **LARGE).to_frame()
     assert rows["bounded_value"][0] == 5 + 2 + 1
 
@@ -164,6 +164,9 @@ def test_a_question_is_known_again(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     others = [{}, {"let": {"a": "count(*)"}}, {"let": lets}]
     others += [{"let": lets, "join": name, "on": "zip"} for name in ("other.csv", "old/regions.csv")]
     assert all(identity(**other) != same for other in others)
+    tables = ["s.db#a/t", "s.db#b/t", "s.db#t", "postgresql://bob@h/c#x/t", "postgresql://bob@h/c#y/t"]
+    of_tables = [json.dumps(identity(join=name, on="zip")) for name in tables]
+    assert len({*of_tables}) == len(tables)
     keys = ("zip,year", "year, zip", [["year", "zip"]])
     of_two = [identity(join="regions.csv", on=on) for on in keys]
     assert of_two[0] == of_two[1] == of_two[2] != identity(join="regions.csv", on="zip")

@@ -11,7 +11,7 @@ import pytest
 
 import lastbit as lb
 from lastbit.data.engines import find_spark
-from lastbit.errors import LastbitError
+from lastbit.errors import LastbitError, ParameterError
 from lastbit.questions.kinds import KINDS
 from lastbit.questions.request import Request
 
@@ -115,6 +115,75 @@ def test_the_answer_says_why() -> None:
     assert why in str(release)
     assert why in release.methods()
     assert "picked at random" not in str(release) + release.methods()
+
+
+def test_an_expression_of_by_never_passes_for_a_column_of_the_person() -> None:
+    with pytest.raises(ParameterError, match="a name of its own: 'visits' is the column of --let"):
+        _ = parse("count", by="cost // 10 as visits", domain="0..9").question
+
+
+FOUR = pd.DataFrame({"patient": np.repeat(np.arange(100), 4), "x": list("abcd") * 100, "ward": ["n", "s"] * 200})
+
+
+@pytest.mark.parametrize("bound", [{}, {"one_each": True}, {"most_items": 2}, {"most_items": "auto"}])
+@pytest.mark.parametrize(("group", "values"), [("v", "4"), ("ward", "n,s")])
+def test_people_count_for_all_items_of_their_group(bound: dict[str, Any], group: str, values: str) -> None:
+    """A bound is on groups. Where it leaves nobody out of one, it takes no item from anybody either."""
+    domain = ["x=a,b,c,d", f"{group}={values}"]
+    asked = {"by": "x", "in_each": group, "domain": domain, "let": {"v": "count(*)"}, "k": 4, "numbers": True}
+    answer = lb.ask("top", FOUR, unit="patient", epsilon=1000, **asked, **bound).to_frame()
+    counts = {key: round(float(value)) for key, value in zip(answer["x"], answer["value"], strict=True)}
+    if group == "v":
+        assert counts == dict.fromkeys("abcd", 100)
+        assert "picked at random" not in str(answer.columns)
+    elif not bound.get("one_each"):
+        # Everybody is in both wards: with two or more of them a person counts in each, for both items there.
+        assert sorted(round(float(value)) for value in answer["value"]) == [0] * 4 + [100] * 4
+
+
+@pytest.mark.parametrize("group", [{"by": "day", "domain": "1..3"}, {"edges": {"day": [1, 2, 3]}}])
+def test_a_part_of_the_unit_puts_each_of_its_units_in_one_group(group: dict[str, Any]) -> None:
+    frame = make_visits()
+    request = KINDS["count"].parse({"source": "-", "unit": ["patient", "day"], **group, "epsilon": 1})
+    assert (sensitivity(request), request.items.item_limit) == (1, 1)
+    true = frame.drop_duplicates(["patient", "day"])["day"].value_counts().sort_index()
+    assert [int(value) for value in request.question.reading.run(frame=frame).values] == true.tolist()
+    release = lb.ask("count", frame, unit=["patient", "day"], **group, epsilon=1)
+    assert "A patient-day is in one" in str(release)
+    assert "day is the same in all rows of a patient-day" in str(release)
+
+
+def test_a_noun_is_not_one_of_the_columns_of_the_unit() -> None:
+    request = KINDS["count"].parse({"source": "-", "unit": ["patient", "day"], "noun": "patient", "epsilon": 1})
+    with pytest.raises(ParameterError, match="combinations of patient and day: got 'patient'"):
+        _ = request.words
+
+
+def test_totals_of_groups_of_which_each_person_is_in_one() -> None:
+    asked = {"unit": "patient", "let": LETS, "edges": EDGES, "by": WARDS, "pivot": "last,visits", "epsilon": 50}
+    release = lb.ask("count", make_visits(), **asked)
+    assert "(all)" in str(release)
+    assert "there are no totals" not in str(release)
+    of_rows = lb.ask("count", make_visits(), **{**asked, "by": {"ward": ["a", "b"]}, "pivot": "ward,visits"})
+    assert "there are no totals" in str(of_rows)
+
+
+def test_an_answer_says_what_the_columns_of_people_are_that_it_reads() -> None:
+    release = lb.ask("count", make_visits(), unit="patient", noun="patients", let=LETS, edges=EDGES, epsilon=1)
+    assert "visits is count(*), of the rows of one patient." in str(release)
+    assert "row_number" not in str(release)  # which this question does not read
+    share = lb.ask(
+        "share", make_visits(), unit="patient", let={"a": "any(cost > 9)", "b": "a and true"}, of="b", epsilon=1
+    )
+    assert "a is any(cost > 9), of" in str(share)
+    assert "b is a and true, of" in str(share)
+
+
+def test_items_of_a_text_are_not_called_by_the_name_of_a_row() -> None:
+    asked = {"unit": "patient", "split": ["ward", "/"], "row_noun": "visit,visits", "most_rows": 9, "epsilon": 1}
+    release = lb.ask("count", make_visits(), rows=True, **asked)
+    assert release.title == "Items"
+    assert "a visit counts once for each of its items" in str(release)
 
 
 def test_an_expression_of_one_row_makes_no_group_of_a_person() -> None:

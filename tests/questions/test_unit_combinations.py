@@ -10,6 +10,7 @@ import shlex
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import httpx
 import pandas as pd
 import polars as pl
@@ -353,3 +354,16 @@ def test_a_table_of_dates_and_times(tmp_path: Path) -> None:
     moments = [datetime.datetime(2024, 10, 27, hour, tzinfo=datetime.UTC) for hour in range(4)]
     frame = pa.table({"user": ["u"] * 4, "day": pa.array(moments, pa.timestamp("us", "Europe/Berlin"))})
     assert count_exactly(frame, **DAYS) == [4]  # two of them are half past two by the clock of Berlin
+
+
+def test_moments_without_end_are_units_like_others(tmp_path: Path) -> None:
+    moments = (
+        "(1, 'infinity'), (1, '-infinity'), (2, '2020-01-01 00:00:00+00'), (2, '2020-01-01 01:00:00+01'), (3, null)"
+    )
+    with duckdb.connect(tmp_path / "visits.duckdb") as connection:
+        connection.execute(f"create table t as select u, w::timestamptz as w from (values {moments}) t(u, w)")
+    for unit in (["u", "w"], ["w", "u"], "w"):
+        request = KINDS["count"].parse(
+            {"source": str(tmp_path / "visits.duckdb"), "table": "t", "unit": unit, "epsilon": 1}
+        )
+        assert list(request.question.reading.run().values) == [3]

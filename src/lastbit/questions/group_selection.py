@@ -116,8 +116,12 @@ class _GroupTop:
             )
         planned = self.build(1 if people.auto else people.highest, people.main_cost(request.cost))
         by_rank = people.is_bounded
+        # A bound is on groups: where it leaves none out, a person counts for all of their items there.
+        unbounded = replace(items, most_items=None, auto=False, highest=None)
         reading = (
-            read_ranked_counts(request.rows, items, lot_of_groups=True) if by_rank else read_counts(request.rows, items)
+            read_ranked_counts(request.rows, items, lot_of_groups=True)
+            if by_rank
+            else read_counts(request.rows, unbounded)
         )
         notes = [*describe_groups(request), *describe_weights(request)]
         if request.rows.unit is not None and not by_rank:

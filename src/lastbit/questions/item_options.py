@@ -74,7 +74,8 @@ class ItemOptions:
             options["most_items"] = 1
         options["columns_of_person"] = frozenset(columns_of_person) & {*options.get("by", ())}
         items = cls(**{**options, **parse_bound(options.get("most_items"))})
-        if items.each_in_one:
+        if items.each_in_one or values.get("in_each") in items.columns_of_person:
+            # No bound leaves anybody out of a group.
             items = replace(items, **parse_bound(None))
         items._validate_counts(values)
         if items.missing == "show" and "by" in values and not items.by:

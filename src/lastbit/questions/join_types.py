@@ -144,12 +144,16 @@ def read_joined(joined: str | JoinedFrame) -> JoinedTable:
 
 
 def name_of_file(joined: str | JoinedFrame) -> str:
-    """Return the name of a table that is joined, without its place.
+    """Return the name of a table that is joined, without its place. That of a table of a database is whole.
 
-    >>> name_of_file("old/regions.csv")
-    'regions.csv'
+    >>> name_of_file("old/regions.csv"), name_of_file("old/clinic.db#a/b")
+    ('regions.csv', 'clinic.db#a/b')
     """
-    return NO_NAME if isinstance(joined, JoinedFrame) else PurePath(_name_of(joined)).name
+    if isinstance(joined, JoinedFrame):
+        return NO_NAME
+    table = read_joined(joined)
+    name = PurePath(public_address(table.place)).name
+    return name if table.table is None else f"{name}#{table.table}"
 
 
 def describe_joins(
@@ -170,9 +174,10 @@ def describe_joins(
         more = [column for column in columns if column not in unit]
         same = f" with the same {' and '.join(more)}" if more else ""
         yield (
-            f"Each {words.row} of {words.a_person} meets each of their {words.rows} in {name}{same}; of more than "
-            f"{MOST_PAIRS:,} such pairs of one {words.person}{same}, no more than these are read, picked at random: "
-            f"how many {words.people} have more is not measured."
+            f"Each {words.row} of {words.a_person} meets each of their {words.rows} in {name}{same}, and counts once "
+            f"for each of them, in sums, totals and numbers of {words.rows} too. Of more than {MOST_PAIRS:,} such "
+            f"pairs of one {words.person}{same}, no more than these are read, picked at random: how many "
+            f"{words.people} have more is not measured."
         )
 
 

@@ -27,7 +27,9 @@ def divide_by(table: object, per: object = 1000) -> Step:
         own = report.table
         labels = report.label_names
         if not labels or "value" not in own:
-            raise ParameterError("a rate needs numbers of groups: ask with --by COLUMN. The release stands.")
+            raise ParameterError(
+                "a rate needs numbers of groups: ask with --by COLUMN. A release that was made stands."
+            )
         heading, sizes = read_sizes(table if columns is None else columns, labels)
         keys = [tuple(map(str, key)) for key in zip(*(own[label] for label in labels), strict=True)]
         factors = [size / sizes[key] if key in sizes else None for key in keys]
@@ -72,7 +74,7 @@ def read_sizes(table: object, labels: Sequence[str]) -> tuple[str, dict[tuple[st
         if len(others) != 1 or not set(labels) <= columns.keys():
             raise ParameterError(
                 f"the table of a rate must have the columns {', '.join(labels)} and one of numbers: got "
-                f"{', '.join(map(str, columns))}. The release stands."
+                f"{', '.join(map(str, columns))}. Rename its columns. A release that was made stands."
             )
         (heading,) = others
         keys = zip(*(columns[label] for label in labels), strict=True)

@@ -23,13 +23,14 @@ from lastbit.questions.row_options import RowOptions
 from lastbit.questions.row_units import ROW, require_unit
 from lastbit.questions.shared_options import SOURCE
 from lastbit.questions.spelling import Reader, spell_notes
-from lastbit.questions.unit_types import describe_combination, name_combination
+from lastbit.questions.unit_types import describe_combination, join_names, name_combination
 from lastbit.questions.value_types import quote_literal
 from lastbit.release import EACH_ROW
 
 if TYPE_CHECKING:
     from lastbit.questions.kind import Kind
     from lastbit.questions.question import Question
+    from lastbit.questions.reading import Reading
     from lastbit.questions.within import Purchase
 
 _DISPLAY_OPTIONS: Final = (
@@ -89,9 +90,17 @@ class Request:
         'patients'
         """
         row, rows = self.values.get("row_noun") or ("row", "rows")
+        if self.values.get("split") is not None:
+            row, rows = "item", "items"
         if isinstance(self.values.get("unit"), tuple) and self.values.get("noun") is None:
             return name_combination(self.rows.unit_names, (row, rows))
         person, people = self.values.get("noun") or ("person", "people")
+        if isinstance(self.values.get("unit"), tuple) and not {person, people}.isdisjoint(self.rows.unit_names):
+            raise ParameterError(
+                f"--noun names what is counted, which are combinations of {join_names(self.rows.unit_names)}: got "
+                f"{person!r}, one of the columns. Leave it out, or write --noun {'-'.join(self.rows.unit_names)}. "
+                "Nothing was read."
+            )
         if self.values.get("unit") is None and self.values.get("counts") is None and "unit" in self.values:
             return Words(row, rows, row, rows)
         return Words(person, people, row, rows)
@@ -137,7 +146,7 @@ class Request:
         with refuse_in_words_of_options():
             question = self.kind.build(self)
         require_unit(self.values, each_row=self.each_row)
-        notes = [*self._row_notes(), *([EACH_ROW] if self.each_row else [])]
+        notes = [*self._row_notes(question.reading), *([EACH_ROW] if self.each_row else [])]
         most = self.rows.most_units
         if self.rows.unit_parts:
             costs = [] if most is None else [question.mechanism.cost]
@@ -145,11 +154,17 @@ class Request:
         question = replace(question, notes=[*question.notes, *notes]) if notes else question
         return question if most is None else question.of_groups(most)
 
-    def _row_notes(self) -> Iterator[str]:
-        """Yield what a row is, and what is public, where another table or items of a text say so."""
+    def _row_notes(self, reading: Reading[Any] | None) -> Iterator[str]:
+        """Yield what a row is, what columns of people's rows are, and what is public of other tables."""
         split, rows = self.values.get("split"), self.rows
         if split is not None:
-            yield f"Each item of {split[0]} is {article(self.words.row)} {self.words.row} here."
+            row, _ = self.values.get("row_noun") or ("row", "rows")
+            yield (
+                f"Items of {split[0]} count one by one: {article(row)} {row} counts once for each of its items, in "
+                "sums, totals and numbers of items too."
+            )
+        for name, text in ({} if reading is None else reading.rows.lets_for(reading.columns)).items():
+            yield f"{name} is {' '.join(text.split())}, of the {self.words.rows} of one {self.words.person}."
         yield from describe_joins(rows.join, rows.on, rows.unit_names, self.words)
 
     @cached_property

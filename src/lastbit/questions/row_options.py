@@ -14,6 +14,7 @@ from lastbit.questions.join_types import JoinedFrame, read_joined, read_key
 from lastbit.questions.unit_types import UnitColumn, name_key
 
 if TYPE_CHECKING:
+    from lastbit.data.duckdb.relation import ColumnSelection
     from lastbit.data.files.formats import TextFormat
     from lastbit.data.query.person_plan import PersonPlan
     from lastbit.data.query.plan import RowPlan
@@ -75,6 +76,7 @@ class RowOptions:
         columns = [(name, values.get(name)) for name in _COLUMNS]
         named = [(name, part) for name, own in columns for part in (own if isinstance(own, tuple) else (own,))]
         named += [("unit", name) for name in rows.unit_names]
+        named += [("let", name) for name, _ in rows.let or ()]
         twice = next((f"{column!r} is the column of --{name}" for name, column in named if column in made), None)
         if twice is not None:
             raise ParameterError(f"an expression of --by must have a name of its own: {twice}.")
@@ -123,8 +125,20 @@ class RowOptions:
 
         >>> RowOptions(unit="patient", let=(("visits", "count(*)"),)).columns_of_person
         frozenset({'visits'})
+        >>> sorted(RowOptions(unit="user, day", unit_parts=("user", "day")).columns_of_person)
+        ['day', 'user']
         """
-        return frozenset() if self._person_plan is None else self._person_plan.columns_of_person
+        made = frozenset() if self._person_plan is None else self._person_plan.columns_of_person
+        # Of a unit of several columns each is a part: all rows of a user on a day have this day.
+        return made | {name for name, _ in self._unit_columns}
+
+    def lets_for(self, columns: ColumnSelection) -> dict[str, str]:
+        """Return the columns that --let makes for those that a question reads, each with its expression."""
+        plan, lets = self.plan, self._person_plan
+        if lets is None or plan is None:
+            return {}
+        names = lets.made_for(plan.columns_behind(lets, columns))  # type: ignore[union-attr]
+        return {name: text for name, text in sorted(self.let or ()) if name in names}
 
     @cached_property
     def _person_plan(self) -> PersonPlan | None:

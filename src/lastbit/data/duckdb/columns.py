@@ -137,7 +137,9 @@ class DuckDBColumns:
             if name in plain:
                 continue
             if column_type is column_types.ZONED_TIMESTAMP:
-                data = f"epoch_us({data})"  # as text, it would depend on the zone of the engine
+                # As text, it would depend on the zone of the engine; but infinity is no number of microseconds.
+                number = f"CAST(epoch_us({data}) AS VARCHAR)"
+                data = f"CASE WHEN isfinite({data}) THEN {number} ELSE CAST({data} AS VARCHAR) END"
             if column_type not in (column_types.TEXT, column_types.BINARY):
                 data = f"encode(CAST({data} AS VARCHAR))"
             parts += [f"encode(CAST(octet_length({data}) AS VARCHAR) || ':')", data]

@@ -81,6 +81,10 @@ class PersonPlan:
         # Rows that are alike are several visits of one person.
         return replace(columns, columns=names, weights=weights, conditions=conditions, distinct=False)
 
+    def made_for(self, columns: ColumnSelection) -> list[str]:
+        """Return the names of the columns that are made for those wanted."""
+        return list(self._find_trees(columns))
+
     def apply(self, table: OpenTable, selection: ColumnSelection) -> OpenTable:
         """Return the rows with the columns wanted."""
         one_row_each = self.unit if self._is_grouped(selection) else ()

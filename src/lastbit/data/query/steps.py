@@ -75,6 +75,13 @@ class TablePlan:
             "or these. Nothing was read."
         )
 
+    def columns_behind(self, step: Step, columns: ColumnSelection) -> ColumnSelection:
+        """Return the columns that the table has behind a step, for those wanted in the end."""
+        selection = self.rows.source_columns(columns)
+        for later in self.steps[: self.steps.index(step) : -1]:
+            selection = later.source_columns(selection)
+        return selection
+
     def _selections(self, columns: ColumnSelection) -> list[ColumnSelection]:
         """Return the columns before the first step, and behind every step."""
         selections = [columns, self.rows.source_columns(columns)]
