@@ -127,7 +127,7 @@ def test_a_notebook_shows_the_table_and_the_picture_where_there_are_numbers(name
 
 def test_a_notebook_shows_the_table_whatever_the_chart_does(monkeypatch: pytest.MonkeyPatch) -> None:
     release = RELEASES["TopK"]()
-    monkeypatch.setattr("lastbit.release.chart", lambda panels, title: 1 / 0)
+    monkeypatch.setattr("lastbit.output.chart.chart", lambda panels, title: 1 / 0)
     assert release._repr_html_() == release.to_html()
 
 

@@ -73,7 +73,7 @@ def parse_plain_words(options: Sequence[Option], words: Sequence[str]) -> dict[s
 
     >>> from lastbit.questions.kinds import KINDS
     >>> parse_plain_words(list_options(KINDS["sum"]), ["v.csv", "--of", "cost", "--bounds", "0", "9", "--sd"])
-    {'source': ['v.csv'], 'of': 'cost', 'bounds': ('0', '9'), 'sd': True}
+    {'source': ['v.csv'], 'of': ['cost'], 'bounds': ('0', '9'), 'sd': True}
     >>> parse_plain_words(list_options(KINDS["sum"]), ["v.csv", "--help"])
     """
     by_flag = {option.flag: option for option in options if not option.positional}

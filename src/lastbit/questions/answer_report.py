@@ -133,7 +133,7 @@ def _is_bounded(request: Request) -> bool:
     get = request.values.get
     if get("most_rows") is not None:
         return True
-    if request.items.each_in_one:
+    if request.each_in_one:
         return False
     if request.kind.name == "tables":
         return request.rows.unit is not None

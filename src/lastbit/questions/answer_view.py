@@ -242,7 +242,7 @@ class AnswerView:
         request = self.request
         if request is None or request.values.get("counts") is not None or request.asks_several:
             return False
-        if request.kind.name == "count" and request.items.each_in_one and request["different"] is None:
+        if request.kind.name == "count" and request.each_in_one and request["different"] is None:
             return True
         return request.rows.unit is None or (request.kind.name == "count" and request["rows"])
 

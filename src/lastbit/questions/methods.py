@@ -80,7 +80,7 @@ def _rules(request: Request, published: Any) -> list[str]:
         of_rows = choose_rule(request, request.kind.name) == "row" and request.rows.unit is not None
         rules.append(describe_sd(words.rows if of_rows else words.people))
     most = 1 if get("one_each") else get("most_items")
-    if request.items.each_in_one:
+    if request.each_in_one:
         rules += describe_one(request.items.by, "group", words)
         most = None
     if isinstance(most, int) and get("different") is not None:

@@ -79,6 +79,12 @@ class Request:
         """Which items are counted."""
         return ItemOptions.of(self.values, self.rows.columns_of_person)
 
+    @property
+    def each_in_one(self) -> bool:
+        """Whether each person is in one group, because of what the groups are made of."""
+        names = group_columns(self.values) if "by" in self.values else ()
+        return bool(names) and self.rows.columns_of_person.issuperset(names)
+
     @cached_property
     def words(self) -> Words:
         """What people and rows are called. Where nobody named the unit each row is one, and people are called rows.

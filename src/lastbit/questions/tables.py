@@ -192,13 +192,13 @@ def _most_records(request: Request) -> int:
         raise ParameterError("--one-each is --most-items 1: got both. Leave one of them out.")
     if request.rows.unit is None and (request["most_items"] is not None or request["latest_by"] is not None):
         raise ParameterError("--most-items and --latest-by need --unit, the column that says whom a row belongs to.")
-    return 1 if request.items.each_in_one else int(request["most_items"] or 1)
+    return 1 if request.each_in_one else int(request["most_items"] or 1)
 
 
 def _choose_parts(request: Request, values: Mapping[str, Sequence[Any]]) -> PeopleParts:
     """Return what is measured about people: how many have more records than count."""
     share, size = parse_share(request["people_share"]), prod(map(len, values.values()))
-    if request.rows.unit is None or request.items.each_in_one:
+    if request.rows.unit is None or request.each_in_one:
         return PeopleParts(share=share)
     return PeopleParts(_most_records(request), size if size <= _FEW_RECORDS else None, share, by_class=True)
 
@@ -206,7 +206,7 @@ def _choose_parts(request: Request, values: Mapping[str, Sequence[Any]]) -> Peop
 def _name_numbers(request: Request, records: int) -> tuple[str, str]:
     """Return what the numbers are called, and of whom a plan says that they are."""
     words = request.words
-    if request.rows.unit is None or request.items.each_in_one:
+    if request.rows.unit is None or request.each_in_one:
         return words.people, ""
     # A person with several records may count several times in a sum.
     return (
@@ -227,7 +227,7 @@ def _notes(request: Request, names: Sequence[str], people: PeopleParts) -> list[
     )
     if request.rows.unit is None or people.measured:
         return notes
-    if request.items.each_in_one:
+    if request.each_in_one:
         return [*describe_one(request.items.by, "cell of each table", request.words), *notes]
     most, latest = _most_records(request), request["latest_by"]
     words = request.words

@@ -266,7 +266,7 @@ def _each_in_one(request: Request) -> str:
         return ""
     if not get("by"):
         return ""
-    return " (each in one)" if get("one_each") or get("most_items") == 1 or usual or request.items.each_in_one else ""
+    return " (each in one)" if get("one_each") or get("most_items") == 1 or usual or request.each_in_one else ""
 
 
 def _join(names: Any) -> str:

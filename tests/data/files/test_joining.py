@@ -161,7 +161,7 @@ def test_several_columns_join_as_plain_python_joins_them(seed: int, tmp_path: Pa
     files = str(tmp_path / "v.parquet"), str(tmp_path / "r.parquet")
     assert read(files[0], ("patient", "n", "region"), join=files[1], on="year,zip") == expected
     twice = pd.concat([other, pd.DataFrame([("1", "1", "x")] * 2, columns=other.columns)])
-    with pytest.raises(lb.ParameterError, match="each value of 'zip' and 'year' once"):
+    with pytest.raises(lb.ParameterError, match="each value of 'year' and 'zip' once"):
         read(frame, ("patient", "region"), join=twice, on="zip,year")
 
 
