@@ -101,7 +101,9 @@ class Request:
         if isinstance(self.values.get("unit"), tuple) and self.values.get("noun") is None:
             return name_combination(self.rows.unit_names, (row, rows))
         person, people = self.values.get("noun") or ("person", "people")
-        if isinstance(self.values.get("unit"), tuple) and not {person, people}.isdisjoint(self.rows.unit_names):
+        # Person is the word for whatever is protected; the name of another column would be taken for what is in it.
+        own = {*self.rows.unit_names} & {person, people} - {"person", "people"}
+        if isinstance(self.values.get("unit"), tuple) and own:
             raise ParameterError(
                 f"--noun names what is counted, which are combinations of {join_names(self.rows.unit_names)}: got "
                 f"{person!r}, one of the columns. Leave it out, or write --noun {'-'.join(self.rows.unit_names)}. "
