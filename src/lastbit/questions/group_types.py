@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -284,3 +284,12 @@ def _split(text: str) -> Iterator[str]:
             continue
         part += character
     yield part.strip()
+
+
+def puts_each_in_one(names: Sequence[str], columns_of_person: frozenset[str] | set[str]) -> bool:
+    """Return whether each person is in one group of these columns: all of them are the same in all of a person's rows.
+
+    >>> puts_each_in_one(["visits"], {"visits"}), puts_each_in_one(["visits", "ward"], {"visits"})
+    (True, False)
+    """
+    return bool(names) and columns_of_person.issuperset(names)

@@ -14,7 +14,7 @@ from lastbit.output.words import Words
 from lastbit.questions.column_facts import ColumnFacts
 from lastbit.questions.domain import Domain
 from lastbit.questions.domains import assign_domains, missing_domains
-from lastbit.questions.group_types import check_names, group_columns, imply_domains
+from lastbit.questions.group_types import check_names, group_columns, imply_domains, puts_each_in_one
 
 _MOST_NAMES: Final = 2 * 10**7
 """No domain that is written out has more items."""
@@ -121,7 +121,7 @@ class ItemOptions:
     @property
     def each_in_one(self) -> bool:
         """Whether each person is in one group, because of what the groups are made of: then no bound is needed."""
-        return bool(self.by) and self.columns_of_person.issuperset(self.by)
+        return puts_each_in_one(self.by, self.columns_of_person)
 
     @property
     def item_limit(self) -> int | None:

@@ -14,7 +14,7 @@ from lastbit.output.words import Words, article
 from lastbit.questions.column_facts import ColumnFacts
 from lastbit.questions.domain import Domain
 from lastbit.questions.domains import assign_domains
-from lastbit.questions.group_types import group_columns, imply_domains
+from lastbit.questions.group_types import group_columns, imply_domains, puts_each_in_one
 from lastbit.questions.item_options import ItemOptions
 from lastbit.questions.join_types import describe_joins
 from lastbit.questions.option import REQUIRED, Option
@@ -82,8 +82,7 @@ class Request:
     @property
     def each_in_one(self) -> bool:
         """Whether each person is in one group, because of what the groups are made of."""
-        names = group_columns(self.values) if "by" in self.values else ()
-        return bool(names) and self.rows.columns_of_person.issuperset(names)
+        return "by" in self.values and puts_each_in_one(group_columns(self.values), self.rows.columns_of_person)
 
     @cached_property
     def words(self) -> Words:
